@@ -153,21 +153,15 @@ def test_one_class_decides_whether_losses_rose():
     assert len(homes) == 1, homes
 
 
-KEPT = {"KeptSamples", "RecentSamples"}
-
-
-@pytest.mark.xfail(
-    strict=True, reason="estimators, River's models and tables keep rows on their own"
-)
 def test_one_class_keeps_the_rows_of_a_stream_until_the_choice():
     homes = {
         path
         for path, node in nodes(ast.Call)
         if isinstance(node.func, ast.Name)
-        and node.func.id in KEPT
+        and node.func.id == "KeptSamples"
         and not path.startswith("selection/")
     }
-    assert len(homes) <= 1, homes
+    assert homes == {"model/stream.py"}
 
 
 @pytest.mark.xfail(strict=True, reason="four mixtures of functions beside f")

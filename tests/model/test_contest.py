@@ -70,7 +70,11 @@ def states():
     for t in range(0, SIZE, 10):
         learned(model, Y.tolist(), t, t + 10)
         for name, has_come in MOMENTS.items():
-            if name not in found and model._contest is not None and has_come(model._contest):
+            if (
+                name not in found
+                and model._online.contest is not None
+                and has_come(model._online.contest)
+            ):
                 found[name] = (pickle.dumps(model), t + 10)
     return {**found, "the end": (pickle.dumps(model), SIZE)}
 
@@ -108,10 +112,10 @@ def test_races_again_after_a_change(states):
 def test_the_default_kernel_is_the_rival_as_soon_as_the_losses_rise(states):
     model, t = at(states, "the losses have risen")
     assert CHANGE < t <= CHANGE + 5 * BLOCK
-    assert model._contest.rival.kernel == model._contest.default
+    assert model._online.contest.rival.kernel == model._online.contest.default
     overtaken, t = at(states, "the default leads")
     assert CHANGE < t <= CHANGE + 500
-    assert overtaken._learner.kernel == overtaken._contest.default
+    assert overtaken._online.learner.kernel == overtaken._online.contest.default
 
 
 def test_a_stream_that_stands_still_drops_the_rival_and_races_rarely():
@@ -124,20 +128,20 @@ def test_a_stream_that_stands_still_drops_the_rival_and_races_rarely():
             races.append(model.race)
     assert len(races) == 2  # the first samples, and once because that was long ago
     assert not races[0].default_won
-    assert model._contest.rival is None
-    assert model._contest.patience == 2 * PATIENCE
+    assert model._online.contest.rival is None
+    assert model._online.contest.patience == 2 * PATIENCE
 
 
 @pytest.mark.parametrize(("share", "overtakes"), [(0.04, False), (0.06, True), (-0.06, False)])
 def test_a_rival_overtakes_only_by_a_share_of_the_loss(states, share, overtakes):
     model, _ = at(states, "a rival")
-    contest, leader = model._contest, model._learner
+    contest, leader = model._online.contest, model._online.learner
     noise = 0.01 * np.random.default_rng(0).normal(size=12)
     contest.losses = np.column_stack([np.ones(12), 1.0 - share + noise - noise.mean()])
     contest.losses[-10:, 1] += 1.0 - share - contest.losses[-10:, 1].mean()
     rival = contest.rival
     assert contest._is_overtaken() is overtakes
-    assert (contest.rival, model._learner) == (rival, leader)
+    assert (contest.rival, model._online.learner) == (rival, leader)
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "file"])
@@ -158,7 +162,7 @@ def test_a_copy_learns_on_bit_for_bit(states, tmp_path, way, moment):
 def test_an_estimator_from_a_file_learns_on_bit_for_bit(tmp_path):
     model = COLKRegressor(solver="newton").partial_fit(X[:1000], Y[:1000])
     model.partial_fit(X[1000:1720], Y[1000:1720])
-    assert model._contest.filled == 20
+    assert model._online.contest.filled == 20
     colk.save(model, tmp_path / "model.colk")
     other = colk.load(tmp_path / "model.colk")
     for one in (model, other):
@@ -175,14 +179,14 @@ def test_a_fitted_model_follows_a_change(kind, tmp_path):
     assert model.race_.scales.argmax() == 0
     stop = CHANGE + 620
     model.partial_fit(X[CHANGE:stop], y[CHANGE:stop])
-    assert model._contest.is_fitted
-    assert model.kernel_ == model._contest.kernel_for(6)
+    assert model._online.contest.is_fitted
+    assert model.kernel_ == model._online.contest.kernel_for(6)
     colk.save(model, tmp_path / "model.colk")
     other = colk.load(tmp_path / "model.colk")
     for one in (model, other):
         one.partial_fit(X[stop:], y[stop:])
         assert one.race_.scales.argmax() == 4
-        assert not one._contest.is_fitted
+        assert not one._online.contest.is_fitted
     assert model.function_ == other.function_
     assert model.kernel_ == other.kernel_
 
@@ -194,7 +198,7 @@ def test_a_fitted_model_is_stored_while_it_keeps_samples(tmp_path):
     other = colk.load(tmp_path / "model.colk")
     for one in (model, other):
         one.partial_fit(X[800:1300], Y[800:1300])
-    assert model._contest is not None
+    assert model._online.contest is not None
     assert model.function_ == other.function_
 
 
@@ -202,11 +206,11 @@ def test_a_rival_needs_more_to_overtake_a_fitted_model(states):
     """The losses are those of the last iterate; a fitted model predicts with its average."""
     model, _ = at(states, "a rival")
     for is_fitted in (False, True):
-        contest = copy.deepcopy(model._contest)
+        contest = copy.deepcopy(model._online.contest)
         contest.is_fitted, contest.filled = is_fitted, BLOCK
         contest.losses = np.array([[1.0, 0.7], [1.0, 0.9], [1.0, 1.05]] * 3)
         rival = contest.rival
-        assert (contest.next_leader(model._learner, Settings()) is rival) != is_fitted
+        assert (contest.next_leader(model._online.learner, Settings()) is rival) != is_fitted
 
 
 @pytest.mark.parametrize("kind", STREAMS)
@@ -230,27 +234,27 @@ def test_a_batch_that_breaks_off_leaves_the_contest_unchanged():
 
     loss = CustomLoss(lambda f, y: 0.5 * (f - y) ** 2, slope)
     model = learned(river.COLKRegressor(loss=loss, solver="gradient"), Y.tolist(), 0, 620)
-    contest, function = copy.deepcopy(model._contest), model.function
+    contest, function = copy.deepcopy(model._online.contest), model.function
     before = _stored.pack(contest)
     assert contest.rival is not None
     calls_left[0] = 120  # the first block of leader and rival, and a part of the second
     with pytest.raises(RuntimeError, match="broken off"):
         model.learn_many(FRAME[620:720], pd.Series(Y[620:720]))
-    after = _stored.pack(model._contest)
+    after = _stored.pack(model._online.contest)
     for name in ("points", "losses", "sums", "filled"):
         np.testing.assert_array_equal(before[name], after[name])
-    assert model._contest.rival.function == contest.rival.function
+    assert model._online.contest.rival.function == contest.rival.function
     assert model.function == function
 
 
 def test_features_and_classes_may_come_while_a_rival_learns():
     model = learned(river.COLKClassifier(), LABELS.tolist(), 0, 600)
-    assert model._contest.rival is not None
+    assert model._online.contest.rival is not None
     for x, y in zip(ROWS[600:900], LABELS[600:900].tolist(), strict=True):
         model.learn_one({**x, "new": 0.5}, "very " + y if y == "high" else y)
-    rival = model._contest.rival
+    rival = model._online.contest.rival
     assert rival is None or (rival.n_features, rival.n_outputs) == (7, 4)
-    assert model._contest.recent.n_features == model.function.n_features == 7
+    assert model._online.contest.recent.n_features == model.function.n_features == 7
     learned(model, LABELS.tolist(), 900, 1200)
 
 
@@ -263,7 +267,7 @@ class Diverging(COLK):
 
 def test_a_rival_that_diverges_is_dropped(states):
     model, t = at(states, "a rival")
-    contest = model._contest
+    contest = model._online.contest
     contest.rival = Diverging(Gaussian(1.0)).learn(X[:5], Y[:5])
     learned(model, Y.tolist(), t, t + 1)
     assert contest.rival is None
@@ -272,25 +276,27 @@ def test_a_rival_that_diverges_is_dropped(states):
 
 def test_threads_lose_no_sample(states):
     model, t = at(states, "a rival")
-    steps = model._learner.steps
+    steps = model._online.learner.steps
     parts = [(t + 30 * k, t + 30 * k + 30) for k in range(4)]
     threads = [threading.Thread(target=learned, args=(model, Y.tolist(), *part)) for part in parts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert model._learner.steps == steps + 120
-    assert model._contest.filled == (t + 120) % BLOCK
+    assert model._online.learner.steps == steps + 120
+    assert model._online.contest.filled == (t + 120) % BLOCK
 
 
 def test_a_file_with_other_learners_is_refused(states):
     model, _ = at(states, "a rival")
-    contest = model._contest
+    contest = model._online.contest
 
     def restored(settings=None, **changes):
         other = copy.deepcopy(contest)
         vars(other).update(changes)
-        parts = {**_stored.pack(model), "contest": other}
+        online = copy.copy(model._online)
+        online.contest = other
+        parts = {**_stored.pack(model), "online": online}
         parts["parameters"] = {**parts["parameters"], **(settings or {})}
         return _stored.restore(type(model), parts, _stored.Memory(10**9).check)
 
@@ -301,13 +307,13 @@ def test_a_file_with_other_learners_is_refused(states):
         restored(rival=COLK(contest.default).learn(X[:5], Y[:5]))
     with pytest.raises(FileFormatError, match="other features"):
         restored(recent=contest.recent.widened(7))
-    with pytest.raises(FileFormatError, match="contest of kernels"):
+    with pytest.raises(FileFormatError, match="race of kernels"):
         restored(settings={"kernel": "laplacian"})
 
 
 def test_a_file_with_a_race_of_more_features_is_refused(states):
     model, _ = at(states, "a rival")
-    parts = _stored.pack(model._contest)
+    parts = _stored.pack(model._online.contest)
     parts["points"], parts["rival"] = parts["points"][:, :2].copy(), None
     with pytest.raises(FileFormatError, match="more features than the samples"):
         _stored.restore(Contest, parts, _stored.Memory(10**9).check)

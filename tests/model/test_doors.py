@@ -41,25 +41,25 @@ def settings_of(learner):
 
 def by_estimator(kind, y, **settings):
     more = {} if kind is COLKRegressor else {"classes": np.unique(y)}
-    return kind(**settings).partial_fit(X, y, **more)._learner
+    return kind(**settings).partial_fit(X, y, **more)._online.learner
 
 
 def by_river(kind, y, **settings):
     model = kind(**settings)
     for row, target in zip(FRAME.to_dict("records"), y.tolist(), strict=True):
         model.learn_one(row, target)
-    return model._learner
+    return model._online.learner
 
 
 def by_river_batches(kind, y, **settings):
     model = kind(**settings)
     model.learn_many(FRAME, pd.Series(y))
-    return model._learner
+    return model._online.learner
 
 
 def by_table(task, y, **settings):
     model = TableModel("y", NAMES, task=task, scale=False, **settings)
-    return model.learn(COLUMNS, y)._learner
+    return model.learn(COLUMNS, y)._online.learner
 
 
 def by_command(task, y, folder, **settings):
@@ -68,7 +68,7 @@ def by_command(task, y, folder, **settings):
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
     command = ["fit", str(path), "--target=y", f"--task={task}", "--model", str(model), *flags]
     assert main(command) == 0
-    return colk.load(model)._learner
+    return colk.load(model)._online.learner
 
 
 REGRESSIONS = [

@@ -51,7 +51,7 @@ def test_the_short_way_is_the_learner_to_the_bit():
         other._feed = None  # forces the long way
         other.learn_one(x, y)
     assert model.function == other.function
-    assert model._learner.n_atoms > 32  # the buffers have grown on the way
+    assert model._online.learner.n_atoms > 32  # the buffers have grown on the way
 
 
 @pytest.mark.parametrize("averaging", [True, False])

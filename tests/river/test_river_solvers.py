@@ -40,8 +40,8 @@ def test_the_short_way_is_the_learner_to_the_bit():
         other._feed = None  # forces the long way
         other.learn_one(x, y)
     assert model.function == other.function
-    assert type(model._learner) is HedgedNewtonCOLK
-    assert model._learner.forgetting == 0.99
+    assert type(model._online.learner) is HedgedNewtonCOLK
+    assert model._online.learner.forgetting == 0.99
     assert model.n_atoms > 32  # the buffers have grown on the way
 
 
@@ -116,7 +116,7 @@ def test_a_truth_that_stands_still_is_found_sooner():
 )
 def test_settings_choose_the_solver(kind, settings, solver, forgetting):
     stream = STREAM if kind is COLKRegressor else CLASSES
-    learner = learned(kind(**settings), stream[:20])._learner
+    learner = learned(kind(**settings), stream[:20])._online.learner
     assert type(learner) is solver
     assert getattr(learner, "forgetting", None) == forgetting
 

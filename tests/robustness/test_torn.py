@@ -159,7 +159,7 @@ MODELS = {
     ),
     "river quantiles": (quantiles_of_river, river, lambda m: m._scale.total),
     "river labels": (
-        labels_of_river, labelled_records, lambda m: m.classifier._learner.loss_sums[1]
+        labels_of_river, labelled_records, lambda m: m.classifier._online.learner.loss_sums[1]
     ),
 }  # fmt: skip
 

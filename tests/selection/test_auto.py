@@ -95,7 +95,7 @@ def test_a_refused_call_leaves_the_samples_that_are_kept():
     model = COLKRegressor(**AUTO).partial_fit(X[:400], Y[:400])
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X[400:], np.full(240, np.nan))
-    assert model._kept.count == 400
+    assert model._online.kept.count == 400
 
 
 def test_one_of_the_two_may_be_fixed():
@@ -134,7 +134,7 @@ def test_streams_choose_after_the_warm_up(kind, targets):
     model.learn_one(ROWS[WARM_UP], targets[WARM_UP])
     assert model.race.winner.scaled
     assert model.race.scales[1:].max() < 0.2 * model.race.scales[0]
-    assert model._kept is None
+    assert model._online.kept is None
 
 
 def test_a_stream_by_rows_and_by_tables_is_the_same():

@@ -47,7 +47,10 @@ def late_error(model, y):
 
 def same(a, b):
     rows = part(0, 50)
-    rivals = [each._contest is not None and each._contest.rival is not None for each in (a, b)]
+    rivals = [
+        each._online.contest is not None and each._online.contest.rival is not None
+        for each in (a, b)
+    ]
     return (
         np.array_equal(a.function.weights, b.function.weights)
         and np.array_equal(a.predict(rows), b.predict(rows))
@@ -146,7 +149,7 @@ def test_passes_of_a_fit_keep_the_kernel_of_their_scan():
         fit.end_pass()
         kernels.add(repr(model.kernel))
     assert model.rows == 3 * SIZE
-    assert model._contest is None
+    assert model._online.contest is None
     assert len(kernels) == 1
 
 
@@ -156,7 +159,7 @@ def test_columns_and_labels_may_come_while_a_rival_learns(tmp_path):
     y = LABELS.copy()
     y[1200::5] = "other"
     model = learned(new("classification"), 0, 800, y, columns)
-    assert model._contest.rival is not None
+    assert model._online.contest.rival is not None
     learned(model, 800, 1100, y, columns)
     assert model.columns[-1] == "a is missing"
     learned(model, 1100, 1300, y, columns)
@@ -171,13 +174,15 @@ def test_columns_and_labels_may_come_while_a_rival_learns(tmp_path):
 def test_a_compressed_model_has_no_rival(tmp_path):
     smaller, _ = learned(new(), 0, 800).compressed(max_atoms=20)
     other = from_file(smaller, tmp_path)
-    assert smaller._contest is None
+    assert smaller._online.contest is None
     assert np.array_equal(other.predict(part(0, 9)), smaller.predict(part(0, 9)))
 
 
 def changed(model, **values):
-    """Restore a model from its stored values, of which some are changed."""
-    parts = {**_stored.pack(model), **values}
+    """Restore a model from its stored values; some of its stream are changed."""
+    online = copy.copy(model._online)
+    vars(online).update(values)
+    parts = {**_stored.pack(model), "online": online}
     return _stored.restore(TableModel, parts, _stored.Memory(10**9).check)
 
 
@@ -188,14 +193,16 @@ def test_files_with_other_choices_are_refused():
     narrow.learn(part(0, 800), Y[:800])
     young, young_narrow = learned(new(), 0, 300), TableModel("y", ["a", "b"])
     young_narrow.learn(part(0, 300), Y[:300])
+    race, given_one = model.race, given._online.learner
     cases = [
-        (given, {"contest": model._contest, "race": model.race}, "kernel is given"),
-        (model, {"contest": None, "race": None}, "kernel is not chosen"),
-        (model, {"race": None, "kept": young._kept}, "begins with a race"),
-        (model, {"contest": narrow._contest}, "other features"),
-        (model, {"contest": None, "learner": given._learner}, "won the race"),
-        (narrow, {"contest": None, "race": model.race}, "more features"),
-        (young_narrow, {"kept": young._kept}, "other columns"),
+        (given, {"contest": model._online.contest}, "kernel is given"),
+        (given, {"fitted_race": race}, "kernel is given"),
+        (model, {"contest": None}, "kernel is not chosen"),
+        (model, {"kept": young._online.kept}, "not kept after the first race"),
+        (model, {"contest": narrow._online.contest}, "other features"),
+        (model, {"contest": None, "fitted_race": race, "learner": given_one}, "won the race"),
+        (narrow, {"contest": None, "fitted_race": race}, "more features"),
+        (young_narrow, {"kept": young._online.kept}, "other features"),
     ]
     for each, values, message in cases:
         with pytest.raises(FileFormatError, match=message):

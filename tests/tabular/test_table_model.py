@@ -199,8 +199,8 @@ def test_steps_are_those_of_the_estimators(kernel, risk):
     for task, estimator in (("regression", regressor), ("classification", classifier)):
         model = TableModel("y", list("abc"), task=task, **settings)
         assert model.step_size == pytest.approx(estimator.step_size_, rel=0.1)
-        ours, theirs = model._learner.compressor, estimator._learner.compressor
+        ours, theirs = model._online.learner.compressor, estimator._online.learner.compressor
         assert ours.eps == theirs.eps
-        share = theirs.fraction / eps_share(estimator._learner.loss)
+        share = theirs.fraction / eps_share(estimator._online.learner.loss)
         assert ours.fraction / eps_share(model.loss) == pytest.approx(share, rel=0.1)
-        assert model._learner.implicit == estimator._learner.implicit
+        assert model._online.learner.implicit == estimator._online.learner.implicit

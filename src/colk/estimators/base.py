@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
@@ -15,18 +16,23 @@ from colk._engine.locks import Guarded
 from colk._engine.terms import Term, with_parameters
 from colk._engine.thread_pool import use_threads
 from colk._validation import Array
+from colk.compressors import KOMP
 from colk.estimators.stored import StoredEstimator
 from colk.estimators.table_input import TableInput
+from colk.kernels import Kernel
 from colk.kernels.bandwidth import as_kernel, takes_bandwidth
-from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
+from colk.learners.newton import NewtonCOLK
 from colk.losses import Loss
-from colk.model import Contest, Recipe, Settings, as_loss, as_risk
+from colk.losses.scale import loss_scale
+from colk.model import OnlineFit, Recipe, Settings, as_loss, as_risk
+from colk.model.defaults import default_regularization
 from colk.model.feature_scales import warn_of_scales
-from colk.risks import GroupRisk
+from colk.risks import GroupRisk, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
-from colk.selection import KeptSamples, Race
+from colk.schedules import Rate
+from colk.selection import Race
 
 __all__ = ["COLKEstimator"]
 
@@ -43,9 +49,10 @@ _BY_NAME: dict[str, Callable[[Any], Term]] = {
 class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A COLK learner with scikit-learn's interface; subclasses define the targets."""
 
-    _changing: ClassVar[tuple[str, ...]] = ("_learner", "loss_curve_", "_contest")
+    _changing: ClassVar[tuple[str, ...]] = ("_online", "loss_curve_")
 
     n_jobs: int | None
+    _online: OnlineFit
 
     # -- fitted attributes -------------------------------------------------------------------
 
@@ -78,10 +85,66 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return self._inputs.in_units(self.learner_.function)
 
     @property
+    def kernel_(self) -> Kernel:
+        """The kernel, which the data may have chosen."""
+        self._fitted()
+        return self._online.kernel
+
+    @property
+    def bandwidth_(self) -> Any:
+        """The bandwidth of the kernel; None if it has none."""
+        return getattr(self.kernel_, "bandwidth", None)
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss."""
+        return self._fitted().loss
+
+    @property
+    def risk_(self) -> Risk:
+        """The risk."""
+        return self._fitted().risk
+
+    @property
+    def regularization_(self) -> float:
+        """λ of the mean loss."""
+        scale = loss_scale(self.loss_)
+        return default_regularization(self._online.settings.regularization, scale)
+
+    @property
+    def step_size_(self) -> Rate | None:
+        """The step size of the gradient solver; None for Newton's."""
+        self._fitted()
+        return self._online.step_size
+
+    @property
+    def gradient_bound_(self) -> float | None:
+        """Bound on the gradient norm of the gradient solver; None for Newton's."""
+        learner = self._fitted()
+        return None if isinstance(learner, NewtonCOLK) else learner.gradient_bound
+
+    @property
+    def prior_(self) -> float | str | None:
+        """λ of Newton's solver; None for the gradient solver."""
+        learner = self._fitted()
+        return learner.prior if isinstance(learner, NewtonCOLK) else None
+
+    @property
+    def max_atoms_(self) -> int | None:
+        """Largest number of atoms in use; None without a limit."""
+        return cast(KOMP, self._fitted().compressor).max_atoms
+
+    @property
+    def race_(self) -> Race | None:
+        """The latest comparison of kernels; None if the kernel is given."""
+        self._fitted()
+        return self._online.race
+
+    @property
     def feature_relevance_(self) -> Array | None:
         """Relevance of the features, of shape (p,), as the race found it; None without a race."""
-        self._fitted()
-        return None if self.race_ is None else self.race_.relevance
+        race = self.race_
+        return None if race is None else race.relevance
 
     @property
     def learner_(self) -> KernelLearner:
@@ -93,13 +156,13 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return self._fitted()
 
     def _fitted(self) -> KernelLearner:
-        learner: KernelLearner | None = vars(self).get("_learner")
-        if learner is None:
+        online: OnlineFit | None = vars(self).get("_online")
+        if online is None:
             check_is_fitted(self)  # takes longer than learning a row, so it is called only to raise
-        return cast(KernelLearner, learner)
+        return cast(OnlineFit, online).learner
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
+        return "_online" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -180,119 +243,48 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         """
         with self._lock:
             before = dict(self.__dict__)
+            online = before.get("_online")
+            if online is not None:
+                before["_online"] = copy(online)
             try:
                 yield
             except BaseException as error:
-                is_new = self.__dict__.get("_learner") is not before.get("_learner")
+                is_new = self.__dict__.get("_online") is not online
                 if is_new or isinstance(error, Exception):
                     self.__dict__.clear()
                     self.__dict__.update(before)
                 raise
 
-    def _settings(self, loss: Loss) -> Settings:
-        """The settings of the learner, with this loss and the number of atoms in use."""
-        found = replace(Settings.of(self), loss=loss, max_atoms=self.max_atoms_)
-        rows = vars(self).get("_rows")
-        return replace(found, categorical=self.encoder_.categorical, rows=rows)
+    def _stream_settings(self, loss: Loss) -> Settings:
+        """The settings of a learner of a stream, with this loss and the categories in use."""
+        return replace(Settings.of(self), loss=loss, categorical=self.encoder_.categorical)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
-        """Make the learner; some defaults depend on the points X."""
-        self.max_atoms_ = Settings.of(self).atom_limit
-        self.growth_ = np.zeros((0, 3))
-        settings = self._settings(loss)
+        """Make the learner of a stream; some defaults depend on the points X."""
+        settings = self._stream_settings(loss)
+        settings = replace(settings, max_atoms=settings.atom_limit)
         as_risk(settings.risk).check_loss(loss)
-        self._n_outputs = n_outputs
         recipe = Recipe.from_data(settings, X)
-        self._show(recipe)
-        self._learner = recipe.learner(self._n_outputs)
+        self._online = OnlineFit(recipe.learner(n_outputs), settings)
         is_plain = not settings.is_open and self._inputs.is_plain
         if is_plain and isinstance(self.bandwidth_, float):
             warn_of_scales(X, getattr(self, "feature_names_in_", None))
-        self.loss_curve_: list[float] = []
-        self.race_: Race | None = None
+        self.growth_ = np.zeros((0, 3))
         self.risk_path_: RiskPath | None = None
-        self._kept = KeptSamples() if settings.is_open else None
-        self._contest: Contest | None = None
-
-    def _show(self, recipe: Recipe) -> None:
-        """Set the attributes that describe the learner of a recipe."""
-        self.kernel_, self.loss_, self.risk_ = recipe.kernel, recipe.loss, recipe.risk
-        self.bandwidth_: Any = getattr(recipe.kernel, "bandwidth", None)
-        self.regularization_ = recipe.regularization
-        self.step_size_, self.gradient_bound_ = recipe.step_size, recipe.gradient_bound
-        self.prior_ = recipe.prior
+        self.loss_curve_: list[float] = []
 
     # -- streams -----------------------------------------------------------------------------
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn a part of a stream; its first samples are kept for the race of kernels.
-
-        Until the race, the model learns with the default kernel, or the one that `fit` chose, so
-        that it can predict. Afterwards a rival with another kernel may learn beside the model, and
-        take over; see `Contest`.
-        """
+        """Learn a part of a stream, and record its mean prequential loss."""
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
-        if isinstance(self._learner.kernel, OfRows):
-            self._make_dense()
-        if self._kept is None and self._contest is None and self.race_ is not None:
-            self._kept = KeptSamples()  # the first part of a stream after `fit`
-        if self._kept is None and self._contest is None:
-            self._pass(X, Y, weight)
-            return
-        sums, start = np.zeros(2), 0
-        if self._kept is not None:
-            start = min(self._kept.lacking, len(X))
-            here = slice(None, start)
-            self._kept = self._kept.including(X[here], Y[here], weight[here])
-            sums += self._learn_part(X[here], Y[here], weight[here])
-            if self._kept.lacking == 0:
-                self._start_contest(self._kept)
-        if self._contest is not None:
-            sums += self._compete(self._contest, X[start:], Y[start:], weight[start:])
-        self._note_loss(*sums)
-
-    def _start_contest(self, kept: KeptSamples) -> None:
-        """Choose the kernel by the first samples of a stream."""
-        settings = self._settings(self.loss_)
-        contest, leader = Contest.begin(kept.arrays(), self._learner, settings, self.race_)
-        self._lead_on(leader)
-        self.race_, self._contest, self._kept = contest.latest, contest, None
-
-    def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
-        """Learn beside a rival; return the sums of losses before learning, and of weights."""
-        lost = learned = 0.0
-        loss, seen = self._learner.loss_sums
-        for leader in contest.learn(
-            self._learner, X, Y, weight, lambda: self._settings(self.loss_)
-        ):
-            loss_after, seen_after = self._learner.loss_sums
-            lost, learned = lost + (loss_after - loss), learned + (seen_after - seen)
-            self._lead_on(leader)
-            self.race_, (loss, seen) = contest.latest, leader.loss_sums
-        return lost, learned
-
-    def _lead_on(self, leader: KernelLearner) -> None:
-        """Continue with this learner."""
-        if leader is not self._learner:
-            self._learner = leader
-            self._show(Recipe.from_kernel(self._settings(self.loss_), leader.kernel))
-
-    # -- passes ------------------------------------------------------------------------------
-
-    def _pass(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn from valid samples in this order, and record their prequential loss."""
-        self._note_loss(*self._learn_part(X, Y, weight))
-
-    def _learn_part(self, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
-        """Learn from valid samples; return the sums of losses before learning, and of weights."""
-        loss, seen = self._learner.loss_sums
-        self._learner.learn_checked(X, Y, weight)
-        loss_after, seen_after = self._learner.loss_sums
-        return loss_after - loss, seen_after - seen
+        self._make_dense()
+        lost, seen = self._online.learn(X, Y, weight)
+        self._note_loss(lost, seen)
 
     def _note_loss(self, loss: float, seen: float) -> None:
-        """Record the mean prequential loss of a pass or of a part of a stream."""
+        """Record the mean prequential loss of a part of a stream."""
         self.loss_curve_.append(float(loss / seen) if seen > 0.0 else float("nan"))
 
     def _values(self, X: Any) -> Array:

@@ -15,7 +15,7 @@ from colk._engine.thread_pool import use_threads
 from colk._validation import Array
 from colk.estimators.base import COLKEstimator
 from colk.estimators.batches import Batches
-from colk.model import Settings, as_risk
+from colk.model import OnlineFit, Settings, as_risk
 from colk.model.fit import Fit
 from colk.model.passes import Passes
 from colk.model.rows import LocalRows, Rows
@@ -189,13 +189,11 @@ class FittedEstimator(COLKEstimator):
         fit : Fit
             The fit, which has seen all rows.
         """
-        self._inputs, self._learner = fit.inputs, fit.learner
-        self._n_outputs = fit.targets.n_outputs
-        self.max_atoms_, self.growth_ = fit.max_atoms, fit.tried
-        self.race_, self.risk_path_ = fit.race, fit.path
+        self._inputs = fit.inputs
+        settings = replace(self._stream_settings(fit.targets.loss), max_atoms=fit.max_atoms)
+        self._online = OnlineFit(fit.learner, settings, fit.race)
+        self.growth_, self.risk_path_ = fit.tried, fit.path
         self.loss_curve_ = fit.loss_curve
-        self._kept = self._contest = None
-        self._show(fit.recipe)
         vars(self).pop("polished_", None)
         if fit.polished is not None:
             self.polished_ = fit.polished

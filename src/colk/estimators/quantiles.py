@@ -1,7 +1,6 @@
 """Several quantiles with the same atoms, as a scikit-learn estimator."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -37,7 +36,6 @@ _ATOM_SHARE = 0.6
 @stored.stores(
     fields_of(
         _targets=TARGETS,
-        _is_stream=stored.Flag(),
         quantiles_=stored.TupleOf(stored.Number(), size="n_quantiles"),
         regularizations_=stored.Optional(stored.Array("n_quantiles")),
     )
@@ -176,19 +174,12 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         """Make the learner of a stream."""
         loss = Quantiles(self.quantiles)
         self.quantiles_ = loss.levels
-        self._is_stream = True
         self._start(X, loss, len(loss.levels))
         self._targets = RunningScale(1)
 
-    def _settings(self, loss: Loss) -> Settings:
-        """The settings of the learner: Newton steps for a stream, gradient steps for a fit."""
-        settings = super()._settings(loss)
-        if not self._is_stream:
-            return replace(settings, forgetting=Settings.forgetting)
-        return settings.for_quantile_stream()
-
-    def _stored_solver(self) -> str:
-        return "newton"
+    def _stream_settings(self, loss: Loss) -> Settings:
+        """The settings of a stream, which learns by Newton steps."""
+        return super()._stream_settings(loss).for_quantile_stream()
 
     def _new_targets(self) -> QuantileTargets:
         return QuantileTargets(Quantiles(self.quantiles))
@@ -201,7 +192,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
     def _adopt_targets(self, fit: QuantileFit) -> None:
         targets = cast(QuantileTargets, fit.targets)
         self._targets, self.quantiles_ = targets.scale, targets.loss.levels
-        self._is_stream, self.regularizations_ = True, fit.regularizations
+        self.regularizations_ = fit.regularizations
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64))[:, None]

@@ -17,7 +17,7 @@ from colk._validation import Array
 from colk.estimators.fitting import FittedEstimator
 from colk.estimators.sparse_input import is_large
 from colk.kernels.of_rows import OfRows
-from colk.learners.colk import KernelLearner
+from colk.model import OnlineFit
 from colk.risks import GroupRisk
 
 __all__ = ["ScaledTargets"]
@@ -68,27 +68,27 @@ class ScaledTargets(FittedEstimator):
             return False
         target = y.item()
         with lock:
-            learner: KernelLearner | None = vars(self).get("_learner")
-            if learner is None or not (math.isfinite(target) and self._takes_plain(learner, X)):
+            online: OnlineFit | None = vars(self).get("_online")
+            if online is None or not (math.isfinite(target) and self._takes_plain(online, X)):
                 return False
+            learner = online.learner
             before, stream, row = learner.loss_sums, learner.stream, X[0].tolist()
             learned = self._scale_one(target, 1.0, lambda z: stream.learn_one(row, z, 1.0) == 1)
             if learned:
                 self.loss_curve_.append(learner.loss_since(before))
             return learned
 
-    def _takes_plain(self, learner: KernelLearner, X: Array) -> bool:
+    def _takes_plain(self, online: OnlineFit, X: Array) -> bool:
         """Whether the learner takes a row of this shape as it is, and nothing learns beside it."""
+        learner = online.learner
         return (
             X.shape == (1, self.n_features_in_)
             and self._inputs.is_identity
             and "feature_names_in_" not in vars(self)
             and self.scale_targets
             and learner.is_vector
-            and self._kept is None
-            and self._contest is None
-            and self.race_ is None
-            and not isinstance(self.risk_, GroupRisk)
+            and not online.is_pending
+            and not isinstance(learner.risk, GroupRisk)
             and not isinstance(learner.kernel, OfRows)
         )
 

@@ -15,10 +15,10 @@ from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows, SparseRows, takes_sparse
 from colk.learners.colk import KernelLearner
 from colk.learners.growth import points_in, with_points
+from colk.model import OnlineFit
 from colk.model.inputs import Inputs
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import Polished
-from colk.selection import Race
 
 __all__ = ["SparseInput", "is_large", "parts_of"]
 
@@ -71,11 +71,9 @@ class SparseInput:
     point is then the index of a row in a matrix that has only the atoms.
     """
 
-    kernel_: Kernel
     polished_: Polished
-    race_: Race | None
     _inputs: Inputs
-    _learner: KernelLearner
+    _online: OnlineFit
     _rows: SparseRows
     _points: Callable[[Any], Array]
     _encode: Callable[[Any], Array]
@@ -110,12 +108,13 @@ class SparseInput:
         rows: SparseRows | None = vars(self).pop("_rows", None)
         if rows is None:
             return
-        if self.race_ is not None:
-            ones = np.ones(rows.n_columns)
-            self.race_ = replace(self.race_, kernel=_plain(self.race_.kernel), scales=ones)
+        online = self._online
+        if online.fitted_race is not None:
+            ones, plain = np.ones(rows.n_columns), _plain(online.fitted_race.kernel)
+            online.fitted_race = replace(online.fitted_race, kernel=plain, scales=ones)
         used = np.zeros((0, 1))
-        if self._learner.has_learned:
-            used = points_in(self._learner)
+        if online.learner.has_learned:
+            used = points_in(online.learner)
         if "polished_" in vars(self):
             used = np.concatenate([used, self.polished_.function.atoms])
         numbers = np.unique(used[:, 0])
@@ -130,14 +129,13 @@ class SparseInput:
     @property
     def has_sparse_atoms_(self) -> bool:
         """Whether the atoms are stored as a sparse matrix, after `fit` to a sparse matrix."""
-        self._fitted()
-        return isinstance(self._learner.kernel, OfRows)
+        return isinstance(self._fitted().kernel, OfRows)
 
     def _make_dense(self) -> None:
         """Store the atoms as dense rows."""
-        learner: KernelLearner | None = vars(self).get("_learner")
-        if learner is not None and isinstance(learner.kernel, OfRows):
-            self._change_points(None, learner.kernel.rows.dense)
+        online: OnlineFit | None = vars(self).get("_online")
+        if online is not None and isinstance(online.learner.kernel, OfRows):
+            self._change_points(None, online.learner.kernel.rows.dense)
 
     def _change_points(self, rows: SparseRows | None, points_of: Callable[[Array], Array]) -> None:
         """Convert all points to dense rows, or to row indices of a matrix."""
@@ -145,12 +143,12 @@ class SparseInput:
         def kernel_of(kernel: Kernel) -> Kernel:
             return _plain(kernel) if rows is None else OfRows(_plain(kernel), rows)
 
-        self.kernel_ = _plain(self._learner.kernel)
         if "polished_" in vars(self):
             f = self.polished_.function
             changed = KernelExpansion(kernel_of(f.kernel), points_of(f.atoms), f.weights)
             self.polished_ = replace(self.polished_, function=changed)
-        self._learner = with_points(self._learner, kernel_of(self._learner.kernel), points_of)
+        learner = self._online.learner
+        self._online.learner = with_points(learner, kernel_of(learner.kernel), points_of)
 
     def _function_values(self, function: KernelExpansion, X: Any) -> Array:
         """Validate X; return the values of a function of encoded rows."""

@@ -1,5 +1,6 @@
 """The stored form of a fitted estimator: its attributes, and checks that they are consistent."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,23 +9,16 @@ from colk import _stored as stored
 from colk._engine.locks import LOCK
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
-from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
-from colk.learners.colk import KernelLearner
 from colk.learners.quantiles import QuantileCOLK
-from colk.losses import Loss, Softmax
-from colk.model import Contest, Settings, has_solver
+from colk.losses import Softmax
+from colk.model import OnlineFit
 from colk.model.inputs import Inputs
-from colk.risks import Risk
 from colk.rkhs.polishing import Polished, RiskPath
-from colk.schedules import PowerDecay
-from colk.selection import KeptSamples, Race
 
 __all__ = ["TARGETS", "Labels", "StoredEstimator", "fields_of"]
 
 TARGETS = stored.Object(RunningScale)
-
-_POSITIVE = stored.Number(at_least=0.0, whole=True)
 
 
 class Labels(stored.Field):
@@ -43,24 +37,11 @@ _FITTED: dict[str, stored.Field] = {
     "n_features_in_": stored.Count(1, 2**31, same="n_columns"),
     "feature_names_in_": stored.Texts("n_columns"),
     "_inputs": stored.Object(Inputs, attributes={"n_columns": "n_columns"}),
-    "kernel_": stored.Object(Kernel),
-    "loss_": stored.Object(Loss, same="loss"),
-    "risk_": stored.Object(Risk, same="risk"),
-    "bandwidth_": stored.Optional(stored.Either(_POSITIVE, stored.TupleOf(_POSITIVE))),
-    "step_size_": stored.Optional(stored.Either(_POSITIVE, stored.Object(PowerDecay))),
-    "regularization_": _POSITIVE,
-    "gradient_bound_": stored.Optional(_POSITIVE),
-    "prior_": stored.Optional(stored.Either(stored.Choice("auto"), _POSITIVE)),
     "loss_curve_": stored.ListOf(stored.Number(finite=False)),
-    "max_atoms_": stored.Optional(stored.Count(1, 2**31)),
     "growth_": stored.Array("n_tried", 3),
-    "race_": stored.Optional(stored.Object(Race)),
     "polished_": stored.Object(Polished),
     "risk_path_": stored.Optional(stored.Object(RiskPath)),
-    "_kept": stored.Optional(stored.Object(KeptSamples)),
-    "_contest": stored.Optional(stored.Object(Contest)),
-    "_learner": stored.Object(KernelLearner, attributes={"loss": "loss", "risk": "risk"}),
-    "_n_outputs": stored.Optional(stored.Count(1, 2**31)),
+    "_online": stored.Object(OnlineFit),
 }  # fmt: skip
 
 _OPTIONAL = ("feature_names_in_", "polished_")
@@ -82,87 +63,52 @@ class StoredEstimator:
         fitted = {name: value for name, value in vars(self).items() if name not in known}
         return {"parameters": parameters, "fitted": fitted or None}
 
-    def _stored_solver(self) -> str:
-        """The solver of a fitted learner."""
-        return Settings.of(self).solver
-
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
         """Return the estimator, which continues to learn bit for bit as before."""
-        model, fitted = cls(**values["parameters"]), values["fitted"]
+        model: Any = cls(**values["parameters"])
+        fitted = values["fitted"]
         if fitted is None:
             return model
-        solver = model._stored_solver()
-        if not has_solver(fitted["_learner"], solver):
-            raise FileFormatError(f"the learner does not have solver={solver!r}")
-        _check_points(fitted)
-        _check_outputs(cls.__name__, fitted)
-        _check_choice(fitted, solver)
         vars(model).update(fitted)
+        online: OnlineFit = fitted["_online"]
+        settings = model._stream_settings(online.learner.loss)
+        settings = replace(settings, max_atoms=model.max_atoms_, risk=online.learner.risk)
+        _check_outputs(cls.__name__, fitted)
+        online.resume(settings, fitted["_inputs"].width)
+        _check_polished(fitted)
         return model
 
 
-def _check_points(fitted: dict[str, Any]) -> None:
-    """Check that the learner has the kernel and the features of the model."""
-    learner: Any = fitted["_learner"]
-    kernel, n_features = learner.kernel, learner.n_features
-    is_sparse = isinstance(kernel, OfRows)
-    if is_sparse:
-        n_features, kernel = kernel.rows.n_columns, kernel.kernel
-    if n_features != fitted["_inputs"].width:
-        raise FileFormatError("the learner does not have the features of the model")
-    if kernel != fitted["kernel_"]:
-        raise FileFormatError("the learner does not have the kernel of the model")
-    polished = fitted.get("polished_")
+def _check_polished(fitted: dict[str, Any]) -> None:
+    polished, is_sparse = fitted.get("polished_"), isinstance(_learner(fitted).kernel, OfRows)
     if polished is not None and isinstance(polished.function.kernel, OfRows) != is_sparse:
         raise FileFormatError(
             "the atoms of the polish and of the learner must both be sparse, or both dense"
         )
 
 
+def _learner(fitted: dict[str, Any]) -> Any:
+    return fitted["_online"].learner
+
+
 def _check_outputs(name: str, fitted: dict[str, Any]) -> None:
     """Check that the learner has as many outputs as the labels, targets or quantiles need."""
-    learner, outputs = fitted["_learner"], _count_outputs(fitted)
-    fits = learner.n_outputs == outputs and fitted["_n_outputs"] in (None, outputs)
+    learner, outputs = _learner(fitted), _count_outputs(fitted)
     is_right = outputs == 1 if learner.is_vector else "classes_" not in fitted or outputs > 1
-    if not fits or not is_right:
+    if learner.n_outputs != outputs or not is_right:
         raise FileFormatError(f"a {name} needs a learner of {outputs} outputs")
 
 
 def _count_outputs(fitted: dict[str, Any]) -> int:
+    learner = _learner(fitted)
     if "classes_" in fitted:
         n_classes = len(fitted["classes_"])
-        return 1 if n_classes == 2 and not isinstance(fitted["loss_"], Softmax) else n_classes
+        return 1 if n_classes == 2 and not isinstance(learner.loss, Softmax) else n_classes
     if "quantiles_" not in fitted:
         return int(fitted["_targets"].n_columns)
     if fitted["_targets"].n_columns != 1:
         raise FileFormatError("the scale of the targets must have one column")
-    if not isinstance(fitted["_learner"], QuantileCOLK):
+    if not isinstance(learner, QuantileCOLK):
         raise FileFormatError("a COLKQuantileRegressor needs the learner QuantileCOLK")
     return len(fitted["quantiles_"])
-
-
-def _check_choice(fitted: dict[str, Any], solver: str) -> None:
-    """Check the race that chose the kernel, the contest of kernels, or the samples for a race."""
-    race, kept, contest = fitted["race_"], fitted["_kept"], fitted["_contest"]
-    width = fitted["_inputs"].width
-    if race is not None and len(race.scales) != width:
-        raise FileFormatError("the race does not have the features of the model")
-    if contest is not None:
-        if race is None:
-            raise FileFormatError("a contest of kernels begins with a race")
-        contest.check(fitted["_learner"], solver)
-    elif race is not None and not race.default_won and race.kernel != fitted["kernel_"]:
-        raise FileFormatError("the kernel is not the one that won the race")
-    if kept is None or kept.count == 0:
-        return
-    points, targets, _ = kept.arrays()
-    fitted["loss_"].check_targets(targets, fitted["_learner"].n_outputs, len(points))
-    if points.shape[1] != width:
-        raise FileFormatError("the kept samples have other features than the model")
-    learner = fitted["_learner"]
-    if learner.loss.kind != "regression":
-        return
-    shape = () if learner.is_vector else (fitted["_targets"].n_columns,)
-    if targets.shape[1:] != shape:
-        raise FileFormatError("the kept targets have other outputs than the model")

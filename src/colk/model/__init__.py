@@ -13,6 +13,7 @@ from colk.model.settings import (
     Settings,
     Solver,
 )
+from colk.model.stream import OnlineFit
 from colk.model.terms import (
     as_averaging,
     as_loss,
@@ -31,6 +32,7 @@ __all__ = [
     "RIVER_REGRESSOR",
     "Contest",
     "Growth",
+    "OnlineFit",
     "Recipe",
     "RiverSolver",
     "Settings",

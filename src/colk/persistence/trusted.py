@@ -30,7 +30,7 @@ _HOMES = {
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
     ),
     "colk.selection": ("Race", "KeptSamples"),
-    "colk.model": ("Contest",),
+    "colk.model": ("Contest", "OnlineFit"),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": (
         "AdaptiveInterval", "ConformalClassifier", "ConformalRegressor", "ResidualQuantiles",
@@ -51,7 +51,7 @@ _HOMES = {
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
-    "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
+    "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "Constants", "DriftDetector", "FeatureMeans",
     "SparseRows",
 )  # fmt: skip
@@ -62,6 +62,7 @@ _PICKLED = (
     ("colk.conformal.labels", "Threshold"),
     ("colk.learners", "DriftEvent"),
     ("colk.learners.parametric", "TubeStream"),
+    ("colk.model", "Settings"),
     ("colk.rkhs.polishing", "PathPoint"),
     ("colk.rl.step", "FunctionTrackingStream"),
     ("colk.rl.step", "ScalarTrackingStream"),

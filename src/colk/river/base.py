@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Container, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -23,14 +22,14 @@ from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
-from colk.model import Contest, Recipe, RiverSolver, Settings
+from colk.model import OnlineFit, Recipe, RiverSolver, Settings
 from colk.risks import Risk
 from colk.river.features import Features, checked_columns, checked_features
 from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import KeptSamples, Race
+from colk.selection import Race
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
@@ -62,7 +61,7 @@ class OnlineModel(Guarded, StoredModel):
     prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"] | None
 
-    _changing = ("_learner", "_scale", "_contest")
+    _changing = ("_online", "_scale")
     _own_lock: Lock  # same as `_lock`, but a property would take longer than the lock itself
     _scale: RunningScale | None = None  # scale of the targets
 
@@ -72,11 +71,9 @@ class OnlineModel(Guarded, StoredModel):
         """Set the state before the first sample; raise if a parameter is invalid."""
         self._own_lock = Lock()
         self._names: list[Hashable] = []
-        self._learner: KernelLearner | None = None
+        self._online: OnlineFit | None = None  # made by the first sample
         self._feed: Feed | None = None
         self._has_texts = False  # whether a column may stand for a text
-        self._contest: Contest | None = None
-        self._kept = KeptSamples() if self._settings().is_open else None
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
@@ -135,96 +132,49 @@ class OnlineModel(Guarded, StoredModel):
 
     def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
         """Learn a sample whose target and weight are checked."""
-        if self._feed is None or self._kept is not None:
-            learned = -1
-        elif self._contest is None:
-            learned = self._feed.learn(self._plain(x), y, w)
-        else:
-            learned = self._learn_beside(self._contest, self._plain(x), y, w)
-        if learned == 1:
-            return
-        if learned == 0:
-            raise cast(KernelLearner, self._learner).divergence(heaviest=w)
+        online, feed = self._online, self._feed
+        if online is not None and feed is not None:
+            learned = feed.learn(self._plain(x), y, w)
+            if learned == 0:
+                raise online.learner.divergence(heaviest=w)
+            if learned == 1:
+                if online.is_pending:
+                    row = np.array([feed.placed()])
+                    self._follow(online, row, np.array([[y]]), np.array([w]))
+                return
         self._meet(x)
         self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
 
-    def _learn_beside(self, contest: Contest, x: Features, y: float, w: float) -> int:
-        """Learn a sample by the fast path, beside a rival; return the result of `Feed.learn`."""
-        learned = cast(Feed, self._feed).learn(x, y, w)
-        if learned == 1:
-            row = cast(Feed, self._feed).placed()
-            self._follow(contest, np.array([row]), np.array([[y]]), np.array([w]))
-        return learned
-
     def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Learn checked samples; the first ones make the learner and choose the kernel."""
-        if self._contest is not None:
-            self._compete(self._contest, X, Y, weight)
-            return
-        n = len(X) if self._kept is None else self._kept.lacking
-        if self._learner is None:
-            learner = self._make(X.shape[1], n_outputs).watch_drift()
-            learner.learn(X[:n], Y[:n], weight[:n])
-            self._learner = learner
-            self._connect()
-        else:
-            self._learner.learn_checked(X[:n], Y[:n], weight[:n])
-        if self._kept is not None:
-            self._kept = self._kept.including(X[:n], Y[:n], weight[:n])
-            if self._kept.lacking == 0:
-                self._choose_kernel(self._kept, self._learner)
-                self._learn_rows(X[n:], Y[n:], weight[n:], n_outputs)
-
-    def _choose_kernel(self, kept: KeptSamples, default: KernelLearner) -> None:
-        """Choose the kernel by the first samples."""
-        self._contest, leader = Contest.begin(kept.arrays(), default, self._settings())
-        self._kept = None
-        self._put_first(leader, default)
-
-    def _compete(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
-        """Learn checked samples beside a rival."""
-        before = cast(KernelLearner, self._learner)
-        for leader in contest.learn(before, X, Y, weight, self._settings):
-            self._lead_on(leader)
-
-    def _follow(self, contest: Contest, X: Array, Y: Array, weight: Array) -> None:
-        """Pass learned samples to the contest; at the end of a block a rival may take over."""
-        contest.follow(X, Y, weight)
-        if contest.is_block_full:
-            before = cast(KernelLearner, self._learner)
-            self._lead_on(contest.next_leader(before, self._settings()))
-
-    def _lead_on(self, leader: KernelLearner) -> None:
-        """Continue with this learner."""
-        before = cast(KernelLearner, self._learner)
-        if leader is not before:
-            self._put_first(leader, before)
-
-    def _put_first(self, leader: KernelLearner, before: KernelLearner) -> None:
-        """Make another learner the leader; it takes over the drift detector."""
-        leader.take_detector(before)
-        self._learner = leader
+        """Learn checked samples; the first ones make the learner."""
+        online = self._online
+        if online is None:
+            online = OnlineFit(self._make(X.shape[1], n_outputs).watch_drift(), self._settings())
+        online.learn(X, Y, weight)
+        self._online = online
         self._connect()
+
+    def _follow(self, online: OnlineFit, X: Array, Y: Array, weight: Array) -> None:
+        """Pass a sample that the learner has learned to what chooses the kernel."""
+        before = online.learner
+        online.follow(X, Y, weight)
+        if online.learner is not before:
+            self._connect()
 
     def _connect(self) -> None:
         """Make the fast path for one sample; call it whenever learner, names or scale change."""
         self._has_texts = any(map(_may_be_text, self._names))
         if self._feed is not None:
             self._feed.disconnect()
-        if self._learner is not None:
-            stream = cast(KernelStream, self._learner.stream)
-            is_alone = self._kept is None and self._contest is None
-            scale = self._scale if is_alone else None
+        if self._online is not None:
+            stream = cast(KernelStream, self._online.learner.stream)
+            scale = None if self._online.is_pending else self._scale
             self._feed = Feed(stream, self._names, stream.shown, self._own_lock, scale)
 
     def _grow(self, n_outputs: int) -> None:
         """Enlarge the learner to all columns and this many outputs."""
-        if self._learner is not None:
-            contest, n_features = self._contest, len(self._names)
-            kernel = None if contest is None else contest.kernel_for(n_features)
-            self._learner.grow(n_features, n_outputs, kernel)
-            if contest is not None:
-                contest.grow(n_features, n_outputs)
+        if self._online is not None:
+            self._online.grow(len(self._names), n_outputs)
             self._connect()
 
     def _scores(self, x: Features) -> list[float] | None:
@@ -252,8 +202,7 @@ class OnlineModel(Guarded, StoredModel):
             # The copies are made before anything changes, so that undoing needs no memory.
             before = {
                 **self.__dict__,
-                "_learner": copy(self._learner),
-                "_contest": deepcopy(self._contest),
+                "_online": None if self._online is None else self._online.saved(),
                 "_feed": None,
             }
             n_drifts = len(self.drifts)
@@ -278,6 +227,10 @@ class OnlineModel(Guarded, StoredModel):
     # -- state of the model ------------------------------------------------------------------
 
     @property
+    def _learner(self) -> KernelLearner | None:
+        return None if self._online is None else self._online.learner
+
+    @property
     def drift_detected(self) -> bool:
         """Whether a sample of the latest call caused an alarm."""
         return self._learner is not None and self._learner.drift_detected
@@ -300,7 +253,7 @@ class OnlineModel(Guarded, StoredModel):
     @property
     def race(self) -> Race | None:
         """The latest comparison of kernels; None before the first, or if the kernel is given."""
-        return None if self._contest is None else self._contest.latest
+        return None if self._online is None else self._online.race
 
     @property
     def feature_names(self) -> list[Hashable]:

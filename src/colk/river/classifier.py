@@ -97,7 +97,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         return {**super()._to_file(), "classes": list(self._places)}
 
     def _set_learned(self, values: dict[str, Any]) -> None:
-        learner, classes = values["learner"], values["classes"]
+        learner, classes = self._learner, values["classes"]
         if len(set(classes)) < len(classes):
             raise FileFormatError("two classes have the same label")
         if learner is not None and learner.n_outputs != max(2, len(classes)):

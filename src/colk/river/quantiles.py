@@ -76,7 +76,7 @@ class COLKQuantileRegressor(NumberModel, base.MiniBatchRegressor):
         return {**super()._to_file(), "scale": self._scale}
 
     def _set_learned(self, values: dict[str, Any]) -> None:
-        learner = values["learner"]
+        learner = self._learner
         levels = self._levels if learner is None else getattr(learner.loss, "levels", None)
         if levels != self._levels or not isinstance(learner, QuantileCOLK | None):
             raise FileFormatError(f"the learner does not have the quantiles {self._levels}")

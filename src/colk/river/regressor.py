@@ -140,7 +140,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
         return {**super()._to_file(), "scale": self._scale}
 
     def _set_learned(self, values: dict[str, Any]) -> None:
-        learner = values["learner"]
+        learner = self._learner
         if learner is not None and learner.n_outputs != 1:
             raise FileFormatError(f"a regressor has a learner of {learner.n_outputs} outputs")
         if values["scale"].n_columns != 1:

@@ -1,5 +1,6 @@
 """Turn rows of a table into points: encode them, fill gaps, and standardise."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,8 @@ from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
-from colk.model import Recipe, Settings
+from colk.losses import Loss
+from colk.model import Settings
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Columns
@@ -37,13 +39,17 @@ class TableRows(Guarded):
     task: str
     scale: bool | Literal["auto"]
     settings: Settings
-    recipe: Recipe
     labels: list[str]
     notes: dict[str, Any]
     _encoder: TableEncoder
     _inputs: RunningScale
     _targets: RunningScale
     _has_fixed_scales: bool
+
+    @property
+    @abstractmethod
+    def loss(self) -> Loss:
+        """The loss."""
 
     @property
     def wanted(self) -> "Columns":
@@ -189,7 +195,7 @@ class TableRows(Guarded):
 
     @property
     def _has_classes(self) -> bool:
-        return self.recipe.loss.kind == "multiclass"
+        return self.loss.kind == "multiclass"
 
     def end_fit(self) -> None:
         """Treat all later rows as new rows; effects of categories no longer depend on folds."""
@@ -199,7 +205,7 @@ class TableRows(Guarded):
         """Return classes as the loss takes them, of shape (n, 1)."""
         places = {label: place for place, label in enumerate(self.labels)}
         targets = np.array([places[label] for label in labels], dtype=np.float64)[:, None]
-        return 2.0 * targets - 1.0 if self.recipe.loss.kind == "binary" else targets
+        return 2.0 * targets - 1.0 if self.loss.kind == "binary" else targets
 
     def update_scales(self, X: Array, targets: Array, gaps: Array | None = None) -> None:
         """Add rows to the means and deviations, and standardise them in place.

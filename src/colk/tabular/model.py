@@ -14,7 +14,7 @@ from colk._engine.locks import locked
 from colk._validation import Array, check_count, check_vector, check_weight_range
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.model import Recipe, Settings, Solver, as_loss, table_loss, table_risk
+from colk.model import OnlineFit, Recipe, Settings, Solver, as_loss, table_loss, table_risk
 from colk.model.fit import Fit
 from colk.model.passes import Passes
 from colk.model.rows import LocalRows
@@ -23,7 +23,7 @@ from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
 from colk.schedules import Averaging, Rate
-from colk.selection import KeptSamples
+from colk.selection import Race
 from colk.tabular.stored import FIELDS, StoredTable
 from colk.tabular.stream import TableStream
 
@@ -146,7 +146,7 @@ class TableModel(TableStream, StoredTable):
     array([ 150., -100.])
     """
 
-    _changing = ("_learner", "_contest", "_inputs", "_targets", "_encoder", "labels", "notes")
+    _changing = ("_online", "_inputs", "_targets", "_encoder", "labels", "notes")
 
     def __init__(
         self,
@@ -204,13 +204,11 @@ class TableModel(TableStream, StoredTable):
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0
         self.labels: list[str] = []
-        self.race = None
         self.path: RiskPath | None = None
         self._fixed: KernelExpansion | None = None
         self.residuals = np.zeros(0)
-        self._kept = KeptSamples() if self.settings.is_open else None
-        self._contest = None
-        self._learner = self.recipe.learner(self._n_outputs)
+        n_outputs = 2 if loss.kind == "multiclass" else 1
+        self._online = OnlineFit(self.recipe.learner(n_outputs), self.settings)
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -317,9 +315,8 @@ class TableModel(TableStream, StoredTable):
             self._targets = fit.targets.scale
         elif isinstance(fit.targets, LabelTargets):
             self.labels = fit.targets.labels.tolist()
-        self._learner, self.race, self.path = fit.learner, fit.race, fit.path
-        self.rows, self._has_fixed_scales = fit.n_rows, True
-        self._kept = self._contest = None
+        self._online = OnlineFit(fit.learner, self.settings, fit.race)
+        self.path, self.rows, self._has_fixed_scales = fit.path, fit.n_rows, True
 
     def _use_loss(self, loss: Loss) -> None:
         """Continue with this loss: a fit of two classes has the logistic one."""
@@ -337,9 +334,6 @@ class TableModel(TableStream, StoredTable):
         y : array of shape (n,)
             Finite numbers, or labels, which are text.
         """
-        has_choice = self._kept is not None or self._contest is not None
-        if self._has_fixed_scales and self.race is not None and not has_choice:
-            self._kept = KeptSamples()  # the first rows of a stream after `fit`
         return self._learn(columns, y)
 
     @locked
@@ -351,9 +345,13 @@ class TableModel(TableStream, StoredTable):
         columns, y
             As for `learn`.
         """
-        if self._has_fixed_scales:
-            self._kept = self._contest = None
-        return self._learn(columns, y)
+        if not self._has_fixed_scales:
+            return self._learn(columns, y)
+        kept, self._online.kept = self._online.kept, None
+        try:
+            return self._learn(columns, y)
+        finally:
+            self._online.kept = kept
 
     def _learn(self, columns: Mapping[str, Any], y: Any) -> Self:
         if self._fixed is not None:
@@ -365,7 +363,7 @@ class TableModel(TableStream, StoredTable):
             self.standardize(X, targets)
         else:
             self.update_scales(X, targets, np.isnan(self.measured(columns)))
-        self._grow(self._learner.n_outputs or 1)
+        self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)
         else:
@@ -404,20 +402,20 @@ class TableModel(TableStream, StoredTable):
         """
         self._has_fixed_scales = True
         self.recipe = Recipe.from_data(self.settings, X)
+        race = None
         if self.settings.is_open:
-            self._choose_kernel(X[:n_raced], targets[:n_raced])
+            race = self._choose_kernel(X[:n_raced], targets[:n_raced])
         by_mean = self.polish and starts_from_mean(self.risk)
         recipe = self.recipe.for_mean() if by_mean else self.recipe
-        self._learner = recipe.learner(self._n_outputs)
+        self._online = OnlineFit(recipe.learner(self._n_outputs), self.settings, race)
 
-    def _choose_kernel(self, X: Array, targets: Array) -> None:
+    def _choose_kernel(self, X: Array, targets: Array) -> Race:
         """Choose the kernel of a fit by these rows."""
-        self.race = self.settings.race(
-            X, targets, np.ones(len(X)), self._n_outputs, prefers_narrow=True
-        )
-        self._kept = None
-        if not self.race.default_won:
-            self.recipe = Recipe.from_kernel(self.settings, self.race.kernel)
+        weight = np.ones(len(X))
+        race = self.settings.race(X, targets, weight, self._n_outputs, prefers_narrow=True)
+        if not race.default_won:
+            self.recipe = Recipe.from_kernel(self.settings, race.kernel)
+        return race
 
     def take_risk(self, X: Array, targets: Array) -> None:
         """Continue under the risk of the settings, if the atoms were found under the mean.
@@ -427,12 +425,12 @@ class TableModel(TableStream, StoredTable):
         X, targets : arrays
             Standardised rows, from which the inner value of the risk is estimated.
         """
-        mean = self._learner
+        mean = self._online.learner
         if mean.risk != self.risk:
-            self._learner = self.recipe.learner(self._n_outputs)
+            learner = self._online.learner = self.recipe.learner(self._n_outputs)
             F = mean.evaluate(X)
             g = self.risk.estimate_at(self.loss, F, targets)
-            self._learner.continue_from(mean, g, self.loss.value(F, targets))
+            learner.continue_from(mean, g, self.loss.value(F, targets))
 
     def set_weights(self, weights: Array) -> None:
         """Replace the weights of the atoms.
@@ -443,7 +441,8 @@ class TableModel(TableStream, StoredTable):
             A weight for each atom and output.
         """
         f = self.function
-        self._learner.adopt(KernelExpansion(f.kernel, f.atoms, weights.reshape(f.weights.shape)))
+        found = KernelExpansion(f.kernel, f.atoms, weights.reshape(f.weights.shape))
+        self._online.learner.adopt(found)
 
     # -- settings ----------------------------------------------------------------------------
 

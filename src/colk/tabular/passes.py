@@ -19,7 +19,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.losses import Huber, Loss
-from colk.model import grown
+from colk.model import OnlineFit, grown
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
@@ -315,10 +315,10 @@ def _enlarge(model: "TableModel", function: KernelExpansion) -> None:
     """Continue from a function with more atoms; their number becomes `max_atoms`."""
     model.settings = replace(model.settings, max_atoms=function.n_atoms)
     model.recipe = replace(model.recipe, settings=model.settings)
-    small = model._learner
+    small, race = model._online.learner, model.race
     recipe = model.recipe if small.risk == model.risk else model.recipe.for_mean()
-    model._learner = recipe.learner(small.n_outputs)
-    model._learner.enlarge_from(small, function)
+    model._online = OnlineFit(recipe.learner(small.n_outputs), model.settings, race)
+    model._online.learner.enlarge_from(small, function)
 
 
 def _restored_loss(state: Mapping[str, Any], model: "TableModel") -> Loss:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +11,13 @@ from colk._encoding.columns import check_numbers
 from colk._engine.locks import locked
 from colk._validation import Array
 from colk.kernels import Kernel
-from colk.learners.colk import KernelLearner
 from colk.losses import Loss
-from colk.model import Contest, Recipe, as_averaging
+from colk.model import OnlineFit, Recipe, as_averaging, as_risk
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
+from colk.selection import Race
 from colk.tabular.encoding import TableRows
 from colk.tabular.intervals import conformal_ends
 
@@ -26,10 +27,8 @@ __all__ = ["TablePredictor"]
 class TablePredictor(TableRows):
     """The part of `TableModel` that predicts and describes the model, without learning."""
 
-    recipe: Recipe
     rows: int
-    _learner: KernelLearner
-    _contest: Contest | None
+    _online: OnlineFit
     _fixed: KernelExpansion | None
     residuals: Array
 
@@ -40,7 +39,7 @@ class TablePredictor(TableRows):
         X = self.points(columns)
         if self.rows == 0:
             raise ValueError("this model has not seen a row yet")
-        values: Array = self._learner.predict(X) if self._fixed is None else self._fixed(X)
+        values: Array = self._online.learner.predict(X) if self._fixed is None else self._fixed(X)
         return values
 
     def predict(self, columns: Mapping[str, Any]) -> Any:
@@ -112,34 +111,38 @@ class TablePredictor(TableRows):
     @property
     def kernel(self) -> Kernel:
         """The kernel in use."""
-        return self.recipe.kernel
+        return self._online.learner.kernel
 
     @property
     def loss(self) -> Loss:
         """The loss."""
-        return self.recipe.loss
+        return self._online.learner.loss
 
     @property
     def risk(self) -> Risk:
         """The risk."""
-        return self.recipe.risk
+        return as_risk(self.settings.risk)
 
     @property
     def step_size(self) -> Rate | None:
         """The step size; None for `solver="newton"`."""
-        return self.recipe.step_size
+        return self._online.step_size
 
     @property
     def averaging(self) -> Averaging | None:
         """The averaging of iterates; None for `solver="newton"`, and if it is off."""
-        return None if self.recipe.is_newton else as_averaging(self.settings.averaging)
+        return None if self._is_newton else as_averaging(self.settings.averaging)
+
+    @property
+    def _is_newton(self) -> bool:
+        return self.settings.solver == "newton"
 
     def description(self) -> dict[str, str]:
         """Return the settings in use as text."""
-        learner: Any = self._learner
+        learner: Any = self._online.learner
         words = {name: str(getattr(self, name)) for name in ("kernel", "loss", "risk")}
         words["solver"] = self.settings.solver
-        if self.recipe.is_newton:
+        if self._is_newton:
             words |= {"prior": str(learner.prior), "forgetting": str(learner.forgetting)}
         else:
             words |= {"step size": str(self.step_size), "averaging": str(self.averaging)}
@@ -151,18 +154,23 @@ class TablePredictor(TableRows):
     # -- state of the model ------------------------------------------------------------------
 
     @property
+    def race(self) -> Race | None:
+        """The latest comparison of kernels; None before the first, or if the kernel is given."""
+        return self._online.race
+
+    @property
     def _n_outputs(self) -> int:
         return max(2, len(self.labels)) if self.loss.kind == "multiclass" else 1
 
     @property
     def n_atoms(self) -> int:
         """Number of atoms, the model order M."""
-        return self._learner.n_atoms if self._fixed is None else self._fixed.n_atoms
+        return self._online.learner.n_atoms if self._fixed is None else self._fixed.n_atoms
 
     @property
     def inner_estimate(self) -> Array:
         """The tracked inner value g of the risk."""
-        return self._learner.inner_estimate
+        return self._online.learner.inner_estimate
 
     @property
     def prequential_risk(self) -> float:
@@ -170,7 +178,7 @@ class TablePredictor(TableRows):
 
         Losses are those of scaled targets. NaN for the mean, and before the first row.
         """
-        return float(getattr(self._learner, "prequential_risk", math.nan))
+        return float(getattr(self._online.learner, "prequential_risk", math.nan))
 
     @property
     def columns(self) -> list[str]:
@@ -214,7 +222,7 @@ class TablePredictor(TableRows):
             return self._fixed
         if self.rows == 0:
             raise ValueError("this model has not seen a row yet")
-        return self._learner.function
+        return self._online.learner.function
 
     @property
     def center(self) -> Array:
@@ -260,7 +268,11 @@ class TablePredictor(TableRows):
         compression = compress(self.function, eps=eps, max_atoms=max_atoms)
         smaller = type(self).__new__(type(self))
         smaller.__dict__.update(self.__dict__)
-        smaller._fixed, smaller._contest = compression.function, None
-        smaller._learner = self.recipe.learner(self._n_outputs)
+        settings = replace(
+            self.settings, kernel=self.kernel, bandwidth="scale", step_size=self.step_size
+        )
+        empty = Recipe.from_shape(settings, len(self.columns)).learner(self._n_outputs)
+        smaller._fixed = compression.function
+        smaller._online = OnlineFit(empty, self.settings, self.race)
         smaller.notes = {}
         return smaller, compression

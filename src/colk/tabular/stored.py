@@ -1,18 +1,18 @@
 """The stored fields of a TableModel: settings, scales and categories of columns, and learner."""
 
+from dataclasses import replace
 from typing import Any
 
 from colk import _stored as stored
 from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
-from colk.learners.colk import KernelLearner
+from colk.kernels import Kernel
 from colk.losses import Logistic
-from colk.model import Contest, Recipe, has_solver
+from colk.model import OnlineFit
 from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath, starts_from_mean
-from colk.selection import KeptSamples, Race
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -28,13 +28,10 @@ FIELDS: dict[str, stored.Field] = {
     "encoder": stored.Object(TableEncoder),
     "inputs": stored.Object(RunningScale),
     "targets": stored.Object(RunningScale),
-    "learner": stored.Object(KernelLearner),
+    "online": stored.Object(OnlineFit),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
     "has_fixed_scales": stored.Flag(),
-    "race": stored.Optional(stored.Object(Race)),
     "path": stored.Optional(stored.Object(RiskPath)),
-    "contest": stored.Optional(stored.Object(Contest)),
-    "kept": stored.Optional(stored.Object(KeptSamples)),
     "residuals": stored.Array(stored.Size("n_residuals", at_most=MOST_RESIDUALS)),
     "notes": stored.Object(dict),
 }
@@ -51,13 +48,10 @@ class StoredTable:
             "encoder": self._encoder,
             "inputs": self._inputs,
             "targets": self._targets,
-            "learner": self._learner,
+            "online": self._online,
             "fixed": self._fixed,
             "has_fixed_scales": self._has_fixed_scales,
-            "race": self.race,
             "path": self.path,
-            "contest": self._contest,
-            "kept": self._kept,
             "residuals": self.residuals,
             "notes": self.notes,
         }
@@ -72,19 +66,16 @@ class StoredTable:
         model._inputs, model._targets = values["inputs"], values["targets"]
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales have other columns than the model")
-        _check_choice(model, values)
-        if model.task == "classification" and values["learner"].loss == Logistic():
+        online = values["online"]
+        if model.task == "classification" and online.learner.loss == Logistic():
             model._use_loss(Logistic())  # a fit of two classes
-        if values["race"] is not None:
-            model.recipe = Recipe.from_kernel(model.settings, values["learner"].kernel)
-        _check_learner(model, values["learner"])
+        _check_learner(model, online)
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
-        elif values["learner"].has_learned != (model.rows > 0):
+        elif online.learner.has_learned != (model.rows > 0):
             raise FileFormatError("the learner has learned rows, or the model has, but not both")
-        model._learner, model._fixed = values["learner"], values["fixed"]
-        model._has_fixed_scales, model.race = values["has_fixed_scales"], values["race"]
-        model._kept, model._contest = values["kept"], values["contest"]
+        model._online, model._fixed = online, values["fixed"]
+        model._has_fixed_scales = values["has_fixed_scales"]
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
         return model
@@ -96,37 +87,15 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     return labels
 
 
-def _check_choice(model: Any, values: dict[str, Any]) -> None:
-    """Check the race that chose the kernel, the contest of kernels, or the rows for a race."""
-    race, kept, contest = values["race"], values["kept"], values["contest"]
-    if not model.settings.is_open and not (race is kept is contest is None):
-        raise FileFormatError("the kernel is given, so the model must not have a race of kernels")
-    if model.settings.is_open and race is kept is None:
-        raise FileFormatError("the kernel is not chosen, and there are no rows to choose it")
-    learner, width = values["learner"], model._encoder.width
-    if race is not None and len(race.scales) > width:
-        raise FileFormatError("the race has more features than the model")
-    if contest is not None:
-        if race is None or kept is not None:
-            raise FileFormatError("a contest of kernels begins with a race")
-        contest.check(learner, model.settings.solver)
-    elif race is not None and not race.default_won and learner.kernel != race.kernel_for(width):
-        raise FileFormatError("the kernel is not the one that won the race")
-    if kept is not None and kept.count:
-        points, targets, _ = kept.arrays()
-        if points.shape[1] > width or targets.ndim != 1:
-            raise FileFormatError("the kept rows have other columns than the model")
-        model.loss.check_targets(targets, learner.n_outputs or 1, len(points))
-
-
-def _check_learner(model: Any, learner: KernelLearner) -> None:
-    same = repr(learner.kernel) == repr(model.kernel) and learner.loss == model.loss
+def _check_learner(model: Any, online: OnlineFit) -> None:
+    """Let the stream continue with the settings of the model, if it fits them."""
+    settings, learner = model.settings, online.learner
+    if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(model.kernel):
+        raise FileFormatError("the learner does not have the kernel of the model")
     # During the learning passes of a fit with a polish, the learner has the risk Mean.
-    has_risk = learner.risk == model.risk or (
-        model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
-    )
-    if not has_solver(learner, model.settings.solver) or not same or not has_risk:
-        raise FileFormatError("the learner does not have the settings of the model")
+    is_fit = model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
+    online.resume(replace(settings, risk=Mean()) if is_fit else settings, model._encoder.width)
+    online.settings = settings
     if learner.has_learned:
         _check_shape(model, learner, "learner")
 

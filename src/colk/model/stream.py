@@ -1,0 +1,252 @@
+"""A learner of a stream: its first samples choose the kernel, and later ones may change it.
+
+The first 500 samples are kept. They choose the kernel by a race, and a `Contest` follows: a rival
+with another kernel may learn beside the learner, and take over. If the kernel is given, neither
+happens. After a fit, the same begins again with the learner of the fit.
+"""
+
+from copy import copy, deepcopy
+from typing import Any, Self
+
+from colk import _stored as stored
+from colk._validation import Array
+from colk.errors import FileFormatError
+from colk.kernels import Kernel
+from colk.kernels.of_rows import OfRows
+from colk.learners.colk import KernelLearner
+from colk.model.contest import Contest
+from colk.model.recipe import has_solver
+from colk.model.settings import Settings
+from colk.model.terms import as_loss, as_risk
+from colk.schedules import Rate
+from colk.selection import KeptSamples, Race
+
+__all__ = ["OnlineFit"]
+
+
+@stored.stores(
+    learner=stored.Object(KernelLearner),
+    fitted_race=stored.Optional(stored.Object(Race)),
+    kept=stored.Optional(stored.Object(KeptSamples)),
+    contest=stored.Optional(stored.Object(Contest)),
+)
+class OnlineFit:
+    """A learner, and what chooses its kernel.
+
+    Parameters
+    ----------
+    learner : KernelLearner
+        The learner.
+    settings : Settings
+        Its settings.
+    fitted_race : Race, optional
+        The race by which a fit before the stream chose the kernel.
+
+    Attributes
+    ----------
+    kept : KeptSamples or None
+        The samples until there are enough for a race; None if the kernel is given or chosen.
+    contest : Contest or None
+        The learner and its rival, after the first race.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colk.model import Recipe
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 2))
+    >>> settings = Settings(loss="squared")
+    >>> online = OnlineFit(Recipe.from_shape(settings, 2).learner(), settings)
+    >>> for rows in (slice(0, 400), slice(400, 600)):
+    ...     _ = online.learn(X[rows], np.sin(X[rows, 0]), np.ones(len(X[rows])))
+    ...     print(online.race is None, online.learner.steps)
+    True 400
+    False 600
+    """
+
+    def __init__(
+        self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
+    ) -> None:
+        self.learner, self.settings, self.fitted_race = learner, settings, fitted_race
+        self.kept = KeptSamples() if settings.is_open else None
+        self.contest: Contest | None = None
+
+    @property
+    def race(self) -> Race | None:
+        """The latest comparison of kernels; None before the first, or if the kernel is given."""
+        return self.fitted_race if self.contest is None else self.contest.latest
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of points that are rows of numbers."""
+        kernel = self.learner.kernel
+        return kernel.kernel if isinstance(kernel, OfRows) else kernel
+
+    @property
+    def step_size(self) -> Rate | None:
+        """The step size of the gradient solver; None for Newton's."""
+        if self.settings.solver == "newton":
+            return None
+        rate = self.learner.step_size
+        return rate.initial if rate.power == 0.0 else rate
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether samples must be passed to `follow` after the learner has learned them."""
+        return self.kept is not None or self.contest is not None
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def learn(self, X: Array, Y: Array, weight: Array) -> tuple[float, float]:
+        """Learn checked samples; return the sums of losses before learning, and of weights.
+
+        Parameters
+        ----------
+        X, Y, weight : arrays
+            Samples, as the learner takes them.
+        """
+        lost, seen, start = 0.0, 0.0, 0
+        while start < len(X):
+            part = slice(start, self._stop(start, len(X)))
+            samples = X[part], Y[part], weight[part]
+            lost_before, seen_before = self.learner.loss_sums
+            self.learner.learn_checked(*samples)
+            lost_after, seen_after = self.learner.loss_sums
+            lost, seen = lost + (lost_after - lost_before), seen + (seen_after - seen_before)
+            self.follow(*samples)
+            start = part.stop
+        return lost, seen
+
+    def _stop(self, start: int, stop: int) -> int:
+        """Return where the part that starts here ends: at a choice of the kernel, if one is due."""
+        if self.kept is not None:
+            return min(start + self.kept.lacking, stop)
+        return stop if self.contest is None else next(self.contest.parts(start, stop)).stop
+
+    def follow(self, X: Array, Y: Array, weight: Array) -> None:
+        """Choose the kernel by samples that the learner has learned; another learner may take over.
+
+        Parameters
+        ----------
+        X, Y, weight : arrays
+            One sample, or several that end at the next choice or before it.
+        """
+        if self.kept is not None:
+            self.kept = self.kept.including(X, Y, weight)
+            if self.kept.lacking == 0:
+                samples = self.kept.arrays()
+                contest, leader = Contest.begin(
+                    samples, self.learner, self.settings, self.fitted_race
+                )
+                self.contest, self.kept = contest, None
+                self._lead_on(leader)
+        elif self.contest is not None:
+            self.contest.follow(X, Y, weight)
+            if self.contest.is_block_full:
+                self._lead_on(self.contest.next_leader(self.learner, self.settings))
+
+    def _lead_on(self, leader: KernelLearner) -> None:
+        """Continue with this learner, which takes over the drift detector."""
+        if leader is not self.learner:
+            leader.take_detector(self.learner)
+            self.learner = leader
+
+    # -- more features and outputs -----------------------------------------------------------
+
+    def grow(self, n_features: int, n_outputs: int) -> None:
+        """Extend the learner to more features and outputs; see `KernelLearner.grow`."""
+        learner = self.learner
+        if (n_features, n_outputs) != (learner.n_features, learner.n_outputs):
+            learner.grow(n_features, n_outputs, self._kernel_for(n_features))
+            if self.contest is not None:
+                self.contest.grow(n_features, n_outputs)
+
+    def _kernel_for(self, n_features: int) -> Kernel | None:
+        """Return the kernel for this many features; None if it suits any number of them."""
+        if self.contest is not None:
+            return self.contest.kernel_for(n_features)
+        race = self.fitted_race
+        return None if race is None or race.default_won else race.kernel_for(n_features)
+
+    # -- copies and files --------------------------------------------------------------------
+
+    def saved(self) -> Self:
+        """Return a copy that shares nothing that learning changes, except for the detector."""
+        found = copy(self)
+        found.learner, found.contest = copy(self.learner), deepcopy(self.contest)
+        return found
+
+    def _to_file(self) -> dict[str, Any]:
+        race = self.fitted_race if self.contest is None else None
+        return {
+            "learner": self.learner,
+            "fitted_race": race,
+            "kept": self.kept,
+            "contest": self.contest,
+        }
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
+        """Return the stream without its settings, which `resume` sets and checks."""
+        online = cls(values["learner"], Settings(), values["fitted_race"])
+        online.kept, online.contest = values["kept"], values["contest"]
+        return online
+
+    def resume(self, settings: Settings, n_features: int) -> Self:
+        """Take the settings of the model from a file; return the stream if its parts fit together.
+
+        Parameters
+        ----------
+        settings : Settings
+            The settings.
+        n_features : int
+            Number of features of the model.
+        """
+        self.settings, learner = settings, self.learner
+        if not has_solver(learner, settings.solver):
+            raise FileFormatError(f"the learner does not have solver={settings.solver!r}")
+        if (learner.loss, learner.risk) != (as_loss(settings.loss), as_risk(settings.risk)):
+            raise FileFormatError("the learner does not have the loss and the risk of the model")
+        if learner.has_learned and _width(learner) != n_features:
+            raise FileFormatError("the learner does not have the features of the model")
+        self._check_race(n_features)
+        self._check_kept(n_features)
+        return self
+
+    def _check_race(self, n_features: int) -> None:
+        race, is_open = self.race, self.settings.is_open
+        if not is_open and (race is not None or self.is_pending):
+            raise FileFormatError(
+                "the kernel is given, so the model must not have a race of kernels"
+            )
+        if is_open and race is None and self.kept is None:
+            raise FileFormatError("the kernel is not chosen, and there are no samples to choose it")
+        if race is not None and len(race.scales) > n_features:
+            raise FileFormatError("the race has more features than the model")
+        if self.contest is not None:
+            if self.kept is not None:
+                raise FileFormatError("samples are not kept after the first race of kernels")
+            self.contest.check(self.learner, self.settings.solver)
+            return
+        won = None if race is None or race.default_won else race.kernel_for(n_features)
+        if won is not None and self.kernel != won:
+            raise FileFormatError("the kernel is not the one that won the race")
+
+    def _check_kept(self, n_features: int) -> None:
+        learner = self.learner
+        if self.kept is None or self.kept.count == 0:
+            return
+        points, targets, _ = self.kept.arrays()
+        if not learner.has_learned or points.shape[1] > n_features:
+            raise FileFormatError("the kept samples have other features than the model")
+        n_targets = learner.stream.window.targets.shape[1]
+        is_vector = learner.is_vector or (learner.loss.couples_outputs and targets.ndim == 1)
+        if targets.shape[1:] != (() if is_vector else (n_targets,)):
+            raise FileFormatError("the kept targets have other outputs than the model")
+        learner.loss.check_targets(targets, learner.n_outputs or 1, len(points))
+
+
+def _width(learner: KernelLearner) -> int:
+    """Return the number of features, also of atoms that are stored as a sparse matrix."""
+    kernel = learner.kernel
+    return kernel.rows.n_columns if isinstance(kernel, OfRows) else learner.n_features
