@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,37 +96,33 @@ def _prepared(
 ) -> Iterator["Run"]:
     """Make a new run, or continue the run that is recorded in the notes of the model."""
     from colk.cli.run import Place, Run
-    from colk.tabular.passes import TableFit
     from colk.tabular.record import Record
 
-    notes, place, record = model.notes, Place(counts_rejects=source.waits), Record()
+    notes, place, record = model.notes, Place(), Record()
     size = count = 0
-    epochs = 1 if source.waits else arguments.epochs
     if goes_on:
         try:
-            record, size = Record(notes["record"]), int(notes["rejects_size"])
-            count, place = int(notes["rejected"]), Place.of(notes["place"])
-            if source.waits:  # earlier rows of a pipe cannot be read again
-                place = Place(place.epoch, before=place.before + place.taken, total=place.total)
-                epochs, place = place.epoch + 1, replace(place, counts_rejects=True)
-            fit = TableFit(
-                model,
-                epochs,
-                phase="learn" if notes["phase"] == "done" or source.waits else notes["phase"],
-                epoch=place.epoch,
-                iterate=None if source.waits else notes["polish"],
-            )
+            known, before = Record(notes["record"]), Place.of(notes["place"])
+            sizes = int(notes["rejects_size"]), int(notes["rejected"])
+            is_done = notes["phase"] == "done" and notes["epochs"] == arguments.epochs
+            read = notes["read"]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{arguments.model} does not record where its run stopped") from error
-    else:
-        fit = TableFit(model, epochs, phase="learn" if source.waits else "scan")
+        is_done = is_done and read["files"] == [each.state for each in source.prefixes()]
+        if source.waits:  # earlier rows of a pipe cannot be read again
+            place = Place(before=before.before + before.taken, total=before.total)
+        if source.waits or is_done:
+            record, (size, count) = known, sizes
     model.notes = {**notes, "data": source.paths}
     wants_rows = notes.get("intervals") is not None and not source.waits
     left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
-    every = arguments.checkpoint_every
     options = (arguments.strict, size, count, arguments.allow_rejects)
+    more = (arguments.checkpoint_every, arguments.epochs)
     with Rejects(arguments.rejects, *options) as rejects:
-        yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)
+        run = Run(model, source, rejects, record, place, left_out, arguments.model, *more)
+        if goes_on and is_done and not source.waits:
+            run.phase = "done"
+        yield run
 
 
 def _learn(run: "Run", arguments: argparse.Namespace) -> int:
@@ -178,7 +173,7 @@ def _progress(run: "Run") -> Iterator[Callable[[int], None]]:
 
         def show(rows: int) -> None:
             error, atoms = run.record.recent, run.model.n_atoms
-            line.show(run.fit.phase, rows, run.work_done, error, atoms)
+            line.show(run.phase, rows, run.work_done, error, atoms)
 
         yield show
 
@@ -209,7 +204,7 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
     if arguments.report is not None:
         from colk.cli.page import write_page
 
-        pairs = None if run.fit.left_out is None else run.fit.left_out.sample
+        pairs = None if run.left_out_rows is None else run.left_out_rows.sample
         write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons, pairs)
         lines["report"] = str(arguments.report.resolve())
     for name, text in {**lines, "model": str(arguments.model)}.items():

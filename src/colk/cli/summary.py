@@ -25,8 +25,7 @@ _MOST_DRIFTS, _MOST_NAMES = 3, 3
 def summary(run: "Run") -> dict[str, str]:
     """Return the lines of the summary by name."""
     model, record = run.model, run.record
-    passes = run.place.epoch + 1
-    lines = quality_lines(model) or {"error": before_learning(record, model, passes)}
+    lines = quality_lines(model) or {"error": before_learning(record, model)}
     lines["rows"] = f"{model.rows:,} learned, {run.rejects.count:,} rejected"
     if run.left_out.calibration > 0.0:
         share = f"{100.0 * run.left_out.calibration:.0f} %"

@@ -103,7 +103,7 @@ class FittedEstimator(COLKEstimator):
         """
         with self._unchanged_on_error():
             self._check_groups(None)
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = n_features
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
@@ -128,7 +128,7 @@ class FittedEstimator(COLKEstimator):
         source, y = self._checked_source(X, y, True, keep_sparse=True, **self._target_checks)
         y = self._checked_targets(y)
         weight = self._weights(sample_weight, len(y))
-        vars(self).pop("_rows", None)
+        self.__dict__.pop("_rows", None)
         if issparse(source):
             source = self._take_rows(source)
         labels = self._check_groups(groups)
@@ -194,7 +194,7 @@ class FittedEstimator(COLKEstimator):
         self._online = OnlineFit(fit.learner, settings, fit.race)
         self.growth_, self.risk_path_ = fit.tried, fit.path
         self.loss_curve_ = fit.loss_curve
-        vars(self).pop("polished_", None)
+        self.__dict__.pop("polished_", None)
         if fit.polished is not None:
             self.polished_ = fit.polished
         self._adopt_targets(fit)

@@ -137,6 +137,10 @@ class Fit:
         Mean loss before learning, for each epoch.
     n_rows : int
         Number of rows with a positive weight.
+    final : FinalPolish or None
+        The polish on the rows that chose the atoms; None if nothing was polished.
+    judged : Block
+        These rows; outliers have weight 0.
 
     Examples
     --------
@@ -173,19 +177,24 @@ class Fit:
         self.tried, self.loss_curve = np.zeros((0, 3)), list[float]()
         self.n_rows = 0
 
-    def run(self, rows: Rows) -> "Fit":
+    def run(self, rows: Rows, on_choice: "Callable[[Fit], None] | None" = None) -> "Fit":
         """Fit the model to all rows; return this object.
 
         Parameters
         ----------
         rows : Rows
             The rows.
+        on_choice : callable, optional
+            Called with this object when everything but the weights for all rows is found.
         """
         seed = self.passes.sample_seed()
         sample = rows.scan(RowSample(seed, self.targets.are_labels, self._sample_size))
         self.n_rows = sample.n_rows
-        final, chosen = self.choose(sample)
-        self.weigh(rows, sample, final, chosen)
+        self.final, self.judged = self.choose(sample)
+        if on_choice is not None:
+            on_choice(self)
+        few = _at(self.judged, np.flatnonzero(self.judged.share > 0.0))
+        self.weigh(rows, sample, self.final, few)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
         return self
@@ -193,7 +202,7 @@ class Fit:
     # -- what a sample chooses ---------------------------------------------------------------
 
     def choose(self, sample: RowSample) -> tuple[FinalPolish | None, Block]:
-        """Find inputs, kernel, atoms and λ; return the polish, and the rows that chose.
+        """Find inputs, kernel, atoms and λ; return the polish and the rows that chose.
 
         Parameters
         ----------
@@ -217,7 +226,7 @@ class Fit:
             rule = None if sample.is_whole else _rule_of(final, rows, drawn)
             self.polished = replace(final.polished, n_outliers=n_outliers)
             final = replace(final, polished=self.polished, rule=rule)
-        return final, _at(few, np.flatnonzero(few.share > 0.0))
+        return final, few
 
     def _find_inputs(self, drawn: Sample) -> Array:
         """Find the inputs; return the encoded rows without effects of categories."""

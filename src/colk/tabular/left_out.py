@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.losses import Softmax
-from colk.rkhs.polishing import FinalPolish, predict_left_out
+from colk.rkhs.polishing import Block, FinalPolish, predict_left_out
 from colk.tabular.record import Predicted, Score
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class LeftOutRows:
         The model.
     final : FinalPolish
         Its weights on the rows.
-    X, targets : arrays
-        Rows and targets as the learner sees them.
+    rows : Block
+        The rows as the learner sees them; those of weight 0 did not fit the weights.
 
     Attributes
     ----------
@@ -43,18 +43,18 @@ class LeftOutRows:
         Sums of the errors.
     """
 
-    def __init__(self, model: "TableModel", final: FinalPolish, X: Array, targets: Array) -> None:
-        found, outliers = final.polished, final.outliers
+    def __init__(self, model: "TableModel", final: FinalPolish, rows: Block) -> None:
+        found = final.polished
         values = predict_left_out(
             found.function,
-            X,
-            targets[:, 0],
+            rows.points,
+            rows.targets,
             final.loss,
             found.regularization,
-            sample_weight=None if outliers is None else np.where(outliers, 0.0, 1.0),
+            sample_weight=rows.share,
         )
         known = _numbers if model.task == "regression" else _labels
-        self.y, self.predicted = known(model, values, targets[:, 0])
+        self.y, self.predicted = known(model, values, rows.targets)
         self.score = Score()
         self.score.add(self.predicted)
 

@@ -9,10 +9,9 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Logistic
-from colk.model import OnlineFit
-from colk.risks import Mean
+from colk.model import OnlineFit, Settings
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import RiskPath, starts_from_mean
+from colk.rkhs.polishing import RiskPath
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -67,8 +66,7 @@ class StoredTable:
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales have other columns than the model")
         online = values["online"]
-        if model.task == "classification" and online.learner.loss == Logistic():
-            model._use_loss(Logistic())  # a fit of two classes
+        model.settings = _settings_in_use(model, values)
         _check_learner(model, online)
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
@@ -79,6 +77,17 @@ class StoredTable:
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
         return model
+
+
+def _settings_in_use(model: Any, values: dict[str, Any]) -> Settings:
+    """Return the settings: a fit may have more atoms, and has the logistic loss for two classes."""
+    settings: Settings = model.settings
+    if not values["has_fixed_scales"]:
+        return settings
+    learner: Any = values["online"].learner
+    is_logistic = model.task == "classification" and learner.loss == Logistic()
+    loss = Logistic() if is_logistic else settings.loss
+    return replace(settings, loss=loss, max_atoms=learner.compressor.max_atoms)
 
 
 def _check_labels(labels: list[str], task: str) -> list[str]:
@@ -92,10 +101,7 @@ def _check_learner(model: Any, online: OnlineFit) -> None:
     settings, learner = model.settings, online.learner
     if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(model.kernel):
         raise FileFormatError("the learner does not have the kernel of the model")
-    # During the learning passes of a fit with a polish, the learner has the risk Mean.
-    is_fit = model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
-    online.resume(replace(settings, risk=Mean()) if is_fit else settings, model._encoder.width)
-    online.settings = settings
+    online.resume(settings, model._encoder.width)
     if learner.has_learned:
         _check_shape(model, learner, "learner")
 
