@@ -21,7 +21,7 @@ from colk._validation import Array
 from colk.losses import Huber, Loss
 from colk.recipe import grown
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import final_polish
+from colk.rkhs.polishing import FinalPolish, final_polish
 from colk.rkhs.polishing.passes import Iterate, PassNewton, Sums
 from colk.selection import MOST_ROWS
 from colk.tabular.left_out import LeftOutRows
@@ -123,9 +123,17 @@ class TableFit:
         self._measured = RowSample(seed=model.seed)
         self._has_medians = False
         self._n_read = 0  # rows read in this pass
-        self.left_out: LeftOutRows | None = None  # of the sample, after the polish on it
+        self._left_out: LeftOutRows | None = None
+        self._polished: tuple[FinalPolish, Array, Array] | None = None  # and its rows
         self._sums: Sums | None = None
         self._block: list[tuple[Array, Array]] = []
+
+    @property
+    def left_out(self) -> LeftOutRows | None:
+        """The rows of the sample, each predicted without itself; None before the polish."""
+        if self._polished is not None:
+            self._left_out, self._polished = LeftOutRows(self._model, *self._polished), None
+        return self._left_out
 
     # -- rows --------------------------------------------------------------------------------
 
@@ -247,7 +255,7 @@ class TableFit:
             _enlarge(model, function)
         model.set_weights(found.function.weights)
         model.take_risk(X, targets)
-        self.left_out = LeftOutRows(model, final, X, targets)
+        self._polished = final, X, targets
         is_mean = model.risk.n_inner == 0 or (model.path is not None and model.path.kept_the_mean)
         if sample.is_complete or not is_mean or model.loss.kinks:
             self.phase = "done"
