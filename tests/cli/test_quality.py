@@ -124,10 +124,11 @@ def test_a_row_is_left_out_of_the_weights():
         while fit_.phase != "done":
             fit_.add({"x": x, "z": z}, y)
             fit_.end_pass()
+        left_out = fit_.left_out
     ((_, final, X, targets),) = found
     assert final.outliers is None
     unit, decay = model.target_unit, final.polished.regularization
-    np.testing.assert_allclose(fit_.left_out.y, y, rtol=1e-9)
+    np.testing.assert_allclose(left_out.y, y, rtol=1e-9)
     for row in (0, 17, 59):
         others = np.arange(60) != row
         # λ of the mean over n − 1 rows.
@@ -140,7 +141,7 @@ def test_a_row_is_left_out_of_the_weights():
             tolerance=1e-10,
         )
         value = model.target_center + unit * again.function(X[row : row + 1])[0]
-        assert fit_.left_out.predicted.values[row] == pytest.approx(value, rel=1e-3, abs=1e-4)
+        assert left_out.predicted.values[row] == pytest.approx(value, rel=1e-3, abs=1e-4)
 
 
 @pytest.mark.parametrize(
