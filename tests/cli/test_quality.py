@@ -7,10 +7,11 @@ import pytest
 
 import colk as package
 from colk.cli.quality import Quality
+from colk.model import sample
+from colk.model.rows import LocalRows
 from colk.rkhs.polishing import polish
-from colk.tabular import TableModel, sample
+from colk.tabular import TableModel
 from colk.tabular.left_out import LeftOutRows
-from colk.tabular.passes import TableFit
 
 
 def rows(n, seed=0):
@@ -41,7 +42,7 @@ def r2(text):
 @pytest.mark.parametrize("most", [20_000, 1000], ids=["whole", "sample"])
 def test_the_error_is_that_of_new_rows(colk, tmp_path, monkeypatch, most):
     """Also if there are more rows than the sample holds."""
-    monkeypatch.setattr(sample, "_ROWS", most)
+    monkeypatch.setattr(sample, "MOST_ROWS", most)
     told = fit(colk, write(tmp_path / "t.csv", 2000), "--intervals", "0.8")
     model = package.load(tmp_path / "m")
     x, z, y = rows(4000, seed=1)
@@ -111,21 +112,10 @@ def test_a_row_is_left_out_of_the_weights():
     """Against a polish on the other rows."""
     x, z, y = rows(60)
     model = TableModel("y", ["x", "z"], kernel="gaussian", loss="squared")
-    fit_ = TableFit(model)
-    found = []
-
-    class Noting(LeftOutRows):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-            found.append(arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("colk.tabular.passes.LeftOutRows", Noting)
-        while fit_.phase != "done":
-            fit_.add({"x": x, "z": z}, y)
-            fit_.end_pass()
-        left_out = fit_.left_out
-    ((_, final, X, targets),) = found
+    fit_ = model.new_fit()
+    model.fit_rows(LocalRows(lambda: [model.checked_rows({"x": x, "z": z}, y)]), fit_)
+    final, (X, targets, _) = fit_.final, fit_.judged
+    left_out = LeftOutRows(model, final, fit_.judged)
     assert final.outliers is None
     unit, decay = model.target_unit, final.polished.regularization
     np.testing.assert_allclose(left_out.y, y, rtol=1e-9)
@@ -135,7 +125,7 @@ def test_a_row_is_left_out_of_the_weights():
         again = polish(
             final.polished.function,
             X[others],
-            targets[others, 0],
+            targets[others],
             model.loss,
             regularization=decay * 60 / 59,
             tolerance=1e-10,

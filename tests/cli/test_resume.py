@@ -56,10 +56,10 @@ class StopError(Exception):
 def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, seed):
     """Saving or learning fails at random calls, again and again."""
     from colk.cli import run
-    from colk.tabular import sample
+    from colk.model import sample
 
     # Fewer rows than the file has, so that the polish makes passes over the files.
-    monkeypatch.setattr(sample, "_ROWS", 700)
+    monkeypatch.setattr(sample, "MOST_ROWS", 700)
     assert colk(*command(houses, folders[0]))[0] == 0
     draw = random.Random(seed)
     original_save, original_feed, left = run.save, run.Run._feed, [0]

@@ -66,13 +66,14 @@ class StoredTable:
         if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
             raise FileFormatError("the scales have other columns than the model")
         online = values["online"]
+        first, model._online = model._online, online
         model.settings = _settings_in_use(model, values)
-        _check_learner(model, online)
+        _check_learner(model, first)
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
         elif online.learner.has_learned != (model.rows > 0):
             raise FileFormatError("the learner has learned rows, or the model has, but not both")
-        model._online, model._fixed = online, values["fixed"]
+        model._fixed = values["fixed"]
         model._has_fixed_scales = values["has_fixed_scales"]
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
@@ -96,10 +97,11 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     return labels
 
 
-def _check_learner(model: Any, online: OnlineFit) -> None:
+def _check_learner(model: Any, first: OnlineFit) -> None:
     """Let the stream continue with the settings of the model, if it fits them."""
-    settings, learner = model.settings, online.learner
-    if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(model.kernel):
+    settings, online = model.settings, model._online
+    learner = online.learner
+    if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(first.kernel):
         raise FileFormatError("the learner does not have the kernel of the model")
     online.resume(settings, model._encoder.width)
     if learner.has_learned:
