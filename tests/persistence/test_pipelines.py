@@ -1,21 +1,21 @@
 """Pipelines of scikit-learn's transformers: stored whole, or refused before a file is written."""
 
-import inspect
 import json
 import struct
+import sys
 import warnings
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -29,19 +29,15 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 from sklearn.utils.discovery import all_estimators
-from tampering import parts, write
+from tampering import attributes, parts, write
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from steps import GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
 
 import colk
 from colk import COLKClassifier, COLKRegressor, FileFormatError
 from colk.kernels import Gaussian
-
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(120, 4))
-Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=120)
-LABELS = np.array(["no", "yes"])[(Y > 0.0) * 1]
-GAPS = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
-WORDS = np.array(["red", "green", "blue"], dtype=object)[RNG.integers(3, size=(120, 2))]
-MIXED = np.column_stack([X[:, :2].astype(object), WORDS])
 
 
 def regressor():
@@ -50,18 +46,6 @@ def regressor():
 
 def classifier():
     return COLKClassifier(kernel=Gaussian(1.0), eps=0.0, max_atoms=10, epochs=1, random_state=0)
-
-
-def columns():
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), [0, 1]),
-            ("words", OneHotEncoder(handle_unknown="ignore", sparse_output=False), [2]),
-            ("codes", OrdinalEncoder(), slice(3, 4)),
-            ("dropped", "drop", [0]),
-        ],
-        remainder="passthrough",
-    )
 
 
 TRANSFORMERS = {
@@ -76,7 +60,7 @@ TRANSFORMERS = {
     "OneHotEncoder": (lambda: OneHotEncoder(sparse_output=False, max_categories=2), WORDS),
     "OrdinalEncoder": (lambda: OrdinalEncoder(dtype=np.float32), WORDS),
     "TargetEncoder": (TargetEncoder, WORDS),
-    "ColumnTransformer": (columns, MIXED),
+    "ColumnTransformer": (mixed_columns, MIXED),
     "FeatureUnion": (lambda: FeatureUnion([("pca", PCA(2)), ("scaled", MinMaxScaler())]), X),
     "SelectKBest": (lambda: SelectKBest(f_regression, k=2), X),
     "SelectFromModel": (lambda: SelectFromModel(Ridge()), X),
@@ -140,66 +124,14 @@ def test_a_cache_is_refused(tmp_path):
         colk.save(model, tmp_path / "m")
 
 
-def data_for(kind):
-    """Samples that a transformer may be able to learn."""
-    name = kind.__name__
-    if name in ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer"):
-        return [f"{a} {b}" for a, b in WORDS]
-    if name in ("DictVectorizer", "FeatureHasher"):
-        return [{"a": a, b: 1.0} for a, b in zip(X[:, 0].tolist(), WORDS[:, 0], strict=True)]
-    if name in ("LabelBinarizer", "LabelEncoder"):
-        return WORDS[:, 0]
-    if name == "MultiLabelBinarizer":
-        return [tuple(row) for row in WORDS]
-    if name in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
-        return WORDS
-    if name == "PatchExtractor":
-        return X.reshape(-1, 4, 4)
-    if name == "IsotonicRegression":
-        return X[:, :1]
-    return X @ X.T if name == "KernelCenterer" else np.abs(X)
-
-
-def fitted(kind):
-    """A fitted transformer with small settings, and the data that it has seen."""
-    labels = "Classifier" in kind.__name__ or kind.__name__ in (
-        "LinearDiscriminantAnalysis",
-        "NeighborhoodComponentsAnalysis",
-    )
-    machine = LogisticRegression if labels else Ridge
-    targets = LABELS if labels else Y
-    given = {
-        "estimator": machine(),
-        "estimators": [("first", machine()), ("other", machine(tol=1e-3))],
-        "transformers": [("all", MinMaxScaler(), [0, 1])],
-        "transformer_list": [("all", MinMaxScaler())],
-        "steps": [("scale", MinMaxScaler())],
-        "dictionary": X[:2],
-        "patch_size": (2, 2),
-        "n_components": 1 if targets is LABELS or "cross_decomposition" in kind.__module__ else 2,
-        "score_func": f_regression,
-        "n_clusters": 3,
-        "n_quantiles": 10,
-        "n_estimators": 2,
-        "n_features": 16,  # of hashes
-    }
-    accepted = inspect.signature(kind).parameters
-    data = data_for(kind)
-    model = kind(**{name: value for name, value in given.items() if name in accepted})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if kind.__name__ in ("LabelBinarizer", "LabelEncoder", "MultiLabelBinarizer"):
-            return model.fit(data), data
-        return model.fit(data, targets), data
-
-
 # Their state is not checked: it has trees, functions and other objects, compiled code trusts it, or
 # `transform` iterates for as long as the state says.
 REFUSED = (
-    "BernoulliRBM", "Birch", "BisectingKMeans", "DictionaryLearning", "Isomap",
+    "BernoulliRBM", "Birch", "BisectingKMeans", "CCA", "DictionaryLearning", "Isomap",
     "IsotonicRegression", "KNeighborsTransformer", "LabelBinarizer", "LabelEncoder",
     "LatentDirichletAllocation", "LocallyLinearEmbedding", "MiniBatchDictionaryLearning",
-    "MiniBatchNMF", "MiniBatchSparsePCA", "MultiLabelBinarizer", "NMF", "PatchExtractor",
+    "MiniBatchNMF", "MiniBatchSparsePCA", "MultiLabelBinarizer", "NMF", "PLSCanonical",
+    "PLSRegression", "PLSSVD", "PatchExtractor",
     "RadiusNeighborsTransformer", "RandomTreesEmbedding", "SparseCoder", "SparsePCA",
     "StackingClassifier", "StackingRegressor", "TSNE", "VotingClassifier", "VotingRegressor",
 )  # fmt: skip
@@ -238,12 +170,6 @@ def test_every_transformer_is_stored_exactly_or_refused(kind, tmp_path):
 def pipeline(folder, transformer=None):
     model = make_pipeline(transformer or StandardScaler(), regressor()).fit(X, Y)
     return parts(model, folder)
-
-
-def attributes(header, step=0):
-    """Names and trees of the attributes of a step."""
-    steps = dict(header["model"]["attributes"]["items"])["steps"]
-    return steps[step]["items"][1]["attributes"]["items"]
 
 
 @pytest.mark.parametrize(

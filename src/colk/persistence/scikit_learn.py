@@ -7,10 +7,12 @@ and sets its attributes, after the table has checked them and scikit-learn its p
 import warnings
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from colk.errors import FileFormatError
-from colk.persistence._fitted import STATES
+
+if TYPE_CHECKING:
+    from colk.persistence._fitted import State
 
 __all__ = [
     "ADVICE",
@@ -31,6 +33,13 @@ ADVICE = '"Models in files" of the guide lists the classes of scikit-learn that 
 
 # Attributes that are lists of tuples: a name, an estimator and possibly columns.
 COMPOSED = ("steps", "transformers", "transformers_", "transformer_list")
+
+
+def _states() -> "dict[str, State]":
+    """Return the table; it is imported when a file first has a class of scikit-learn."""
+    from colk.persistence._fitted import STATES
+
+    return STATES
 
 
 def _key(tag: str) -> str:
@@ -69,7 +78,7 @@ def find_class(tag: str) -> type[Any]:
     """
     key = _key(tag)
     home, _, name = key.rpartition(".")
-    if key in STATES or home in _UNFITTED:
+    if key in _states() or home in _UNFITTED:
         from sklearn.base import BaseEstimator
 
         kind: Any = getattr(import_module(f"sklearn.{home}"), name, None)
@@ -82,7 +91,7 @@ def find_class(tag: str) -> type[Any]:
 
 def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
     """Return the attributes of an estimator to store."""
-    if _key(tag) in STATES:
+    if _key(tag) in _states():
         return dict(vars(estimator))
     if hasattr(estimator, "n_features_in_"):
         raise TypeError(
@@ -97,9 +106,9 @@ def make(tag: str, attributes: Any) -> Any:
     kind, key = find_class(tag), _key(tag)
     if type(attributes) is not dict:
         raise FileFormatError(f"a {tag} has no attributes")
-    if key not in STATES:
+    if key not in _states():
         return kind(**attributes)  # the constructor stores them, and `fit` checks them
-    STATES[key].read(attributes, kind.__name__, frozenset(signature(kind).parameters))
+    _states()[key].read(attributes, kind.__name__, frozenset(signature(kind).parameters))
     estimator: Any = object.__new__(kind)
     vars(estimator).update(attributes)
     if hasattr(kind, "_parameter_constraints"):

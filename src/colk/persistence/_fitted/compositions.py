@@ -14,7 +14,7 @@ COMPOSITIONS: dict[str, State] = {
             "transformers_": steps(has_columns=True),
             "_columns": ListOf(Columns()),
             "_remainder": Step(has_columns=True),
-            "_transformer_to_input_indices": DictOf(ListOf(Whole())),
+            "_transformer_to_input_indices": DictOf(Columns()),
             "output_indices_": DictOf(Object(slice)),
             "sparse_output_": Flag(),
         },

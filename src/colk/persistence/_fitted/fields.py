@@ -248,14 +248,20 @@ class Estimator(stored.Field):
 
 
 class Columns(stored.Field):
-    """Columns of a table: a name or number, several of them, a slice, or a mask."""
+    """Columns of a table: a name or number, several of them, a slice, or a mask.
+
+    Numbers are within the columns if the symbol "p" is known.
+    """
 
     def read(self, value: Any, name: str, symbols: dict[str, Any]) -> Any:
         if isinstance(value, np.ndarray):
-            return Plain().read(value, name, symbols)
-        items = value if type(value) is list else [value]
-        if type(value) is not slice and not all(type(item) in (str, int, bool) for item in items):
-            raise stored.refuse(name, "names or numbers of columns", value)
+            items = Plain("").read(value, name, {}).tolist()
+        else:
+            items = value if type(value) is list else [value]
+        most = symbols.get("p", stored.MOST)
+        for item in items if type(value) is not slice else []:
+            if type(item) not in (str, bool):
+                stored.Count(-most, most - 1).read(item, name, {})
         return value
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colk._stored import Choice, Count, Either, Field, Flag, Object, Optional, Text
+from colk._stored import Choice, Count, Either, Field, Object, Optional, Text
 from colk.persistence._fitted.checks import WIDEST
 from colk.persistence._fitted.fields import Estimator, Numbers, Plain, Real, Report, Sparse, Whole
 from colk.persistence._fitted.state import State, state
@@ -21,38 +21,6 @@ _RANDOM_FEATURES = state(
     {"random_weights_": Numbers("p", "k"), "random_offset_": Numbers("k"), **_WIDTH},
     {"_gamma": Real()},
 )
-_PAIRS: dict[str, Field] = {
-    "_x_mean": Numbers("p"),
-    "_x_std": Numbers("p"),
-    "_y_mean": Numbers("t"),
-    "_y_std": Numbers("t"),
-    "x_weights_": Numbers("p", "k"),
-    "y_weights_": Numbers("t", "k"),
-    **_WIDTH,
-}
-_PLS = state(
-    {
-        **_PAIRS,
-        "_predict_1d": Flag(),
-        "_norm_y_weights": Flag(),
-        "_x_scores": Numbers("n", "k"),
-        "_y_scores": Numbers("n", "k"),
-        "x_loadings_": Numbers("p", "k"),
-        "y_loadings_": Numbers("t", "k"),
-        "x_rotations_": Numbers("p", "k"),
-        "y_rotations_": Numbers("t", "k"),
-        "coef_": Numbers("t", "p"),
-        "intercept_": Numbers("t"),
-        "n_iter_": Report(),
-    },
-    {
-        "deflation_mode": Choice("regression", "canonical"),
-        "mode": Choice("A", "B"),
-        "algorithm": Choice("nipals", "svd"),
-        "x_scores_": Numbers("n", "k"),
-        "y_scores_": Numbers("n", "k"),
-    },
-)
 _CENTRES: dict[str, Field] = {
     "cluster_centers_": _MATRIX,
     "inertia_": Real(),
@@ -66,10 +34,6 @@ _LABELS: dict[str, Field] = {"labels_": Numbers("n", kinds="iu", at_least=0, bel
 
 PROJECTIONS: dict[str, State] = {
     # projections
-    "cross_decomposition.CCA": _PLS,
-    "cross_decomposition.PLSCanonical": _PLS,
-    "cross_decomposition.PLSRegression": _PLS,
-    "cross_decomposition.PLSSVD": state(_PAIRS),
     "decomposition.FactorAnalysis": state(
         {
             "mean_": Numbers("p"),
