@@ -8,10 +8,13 @@ from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.feature_selection import SelectFromModel, SelectKBest, f_classif, f_regression
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -33,7 +36,7 @@ from tampering import attributes, parts, write
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from steps import GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
+from steps import DATA, GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
 
 import colk
 from colk import COLKClassifier, COLKRegressor, FileFormatError
@@ -84,6 +87,35 @@ def test_predictions_are_the_same_after_loading(name, make, targets, tmp_path):
     before = (tmp_path / "m").read_bytes()
     colk.save(colk.load(tmp_path / "m"), tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", [IncrementalPCA, MinMaxScaler, MiniBatchKMeans, StandardScaler])
+def test_steps_that_learned_in_batches_continue_after_loading(kind, tmp_path):
+    step = kind().partial_fit(X[:60]).partial_fit(X[60:])
+    model = Pipeline([("first", step), ("model", regressor().fit(step.transform(X), Y))])
+    colk.save(model, tmp_path / "m")
+    twin = colk.load(tmp_path / "m")
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    results = [one.partial_fit(X[:30]).transform(X) for one in (step, twin[0])]
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_columns_of_a_data_frame_are_stored(output, tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "word": WORDS[:, 0], "text": DATA["texts"]})
+    columns = ColumnTransformer(
+        [
+            ("numbers", StandardScaler(), ["a"]),
+            ("words", OneHotEncoder(sparse_output=False), np.array(["word"])),
+            ("texts", "drop", "text"),
+            ("slice", MinMaxScaler(), slice(0, 2)),
+        ],
+        n_jobs=1,
+    )
+    model = Pipeline([("first", columns.set_output(transform=output)), ("model", regressor())])
+    model.fit(frame, Y)
+    colk.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(colk.load(tmp_path / "m").predict(frame), model.predict(frame))
 
 
 class Doubled(TransformerMixin, BaseEstimator):

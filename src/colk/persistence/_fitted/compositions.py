@@ -1,7 +1,16 @@
 """Estimators that consist of other estimators."""
 
 from colk._stored import Field, Flag, ListOf, Object, Optional
-from colk.persistence._fitted.fields import Absent, Columns, DictOf, Estimator, Step, Whole, steps
+from colk.persistence._fitted.fields import (
+    Absent,
+    Columns,
+    DictOf,
+    Estimator,
+    Plain,
+    Step,
+    Whole,
+    steps,
+)
 from colk.persistence._fitted.state import State, state
 
 __all__ = ["COMPOSITIONS"]
@@ -18,6 +27,7 @@ COMPOSITIONS: dict[str, State] = {
             "output_indices_": DictOf(Object(slice)),
             "sparse_output_": Flag(),
         },
+        {"_transformers_feature_names_out": Plain("features out")},
         parameters={"transformers": steps(has_columns=True)},
     ),
     "compose.TransformedTargetRegressor": State(

@@ -24,7 +24,6 @@ _RANDOM_FEATURES = state(
 _CENTRES: dict[str, Field] = {
     "cluster_centers_": _MATRIX,
     "inertia_": Real(),
-    "n_iter_": Whole(),
     "_tol": Real(),
     "_n_init": Whole(),
     "_n_threads": Count(1, 4096),  # compiled code starts them without a check
@@ -133,7 +132,9 @@ PROJECTIONS: dict[str, State] = {
         },
         {"distances_": Report()},
     ),
-    "cluster.KMeans": state({**_CENTRES, **_LABELS, "_algorithm": Choice("lloyd", "elkan")}),
+    "cluster.KMeans": state(
+        {**_CENTRES, **_LABELS, "n_iter_": Whole(), "_algorithm": Choice("lloyd", "elkan")}
+    ),
     "cluster.MiniBatchKMeans": state(
         {
             **_CENTRES,
@@ -143,6 +144,7 @@ PROJECTIONS: dict[str, State] = {
         },
         {
             **_LABELS,
+            "n_iter_": Whole(),
             "_batch_size": Whole(),
             "_init_size": Whole(),
             "_ewa_inertia": Report(),
