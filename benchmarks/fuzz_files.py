@@ -253,7 +253,8 @@ def use(model, folder):
         model.predict(DATA[model.steps[0][0]][:20])
     elif hasattr(model, "partial_fit"):
         found = model.predict(points)
-        model.partial_fit(points, found)
+        is_quantiles = type(model).__name__ == "COLKQuantileRegressor"
+        model.partial_fit(points, found[:, 0] if is_quantiles else found)
         model.predict(points)
     elif hasattr(model, "predict"):
         model.predict(points)
