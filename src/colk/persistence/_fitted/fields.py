@@ -123,7 +123,7 @@ class Plain(stored.Field):
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str, np.bool, np.number))
+    return value is None or isinstance(value, (bool, int, float, str, np.bool_, np.number))
 
 
 class Categories(stored.Field):
