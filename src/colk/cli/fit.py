@@ -147,8 +147,7 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
-            why = f"; first reason: {run.rejects.first}" if run.rejects.first else ""
-            raise ValueError(f"no row could be learned{why}")
+            raise run.nothing_learned()
         run.save()
         if stopped():
             goes_on = "" if finished else ", and --resume continues"

@@ -170,6 +170,11 @@ class Run:
         self.phase = "done"
         return True
 
+    def nothing_learned(self) -> ValueError:
+        """Return the error of a run without a usable row."""
+        why = f"; first reason: {self.rejects.first}" if self.rejects.first else ""
+        return ValueError(f"no row could be learned{why}")
+
     def _go_on(self, rows: int) -> None:
         """Show the progress; raise if the user has stopped the run."""
         self._show(rows)
@@ -214,6 +219,8 @@ class Run:
         self._go_on(0)
         if self.phase == "scan":
             self.rejects.check(before)
+            if before == 0:
+                raise self.nothing_learned()
 
     def _keep_choice(self) -> None:
         """Continue with the weights of all rows; the model can predict already."""
