@@ -73,7 +73,7 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
     monkeypatch.setattr(run, "save", lambda *a: count(original_save, *a))
     monkeypatch.setattr(run.Run, "_go_on", lambda *a: count(original_go_on, *a))
     for _ in range(4):  # `benchmarks/kill.py` does it 200 times
-        left[0] = draw.randrange(14)
+        left[0] = draw.randrange(6)
         with pytest.raises(StopError):
             colk(*command(houses, folders[1], "--resume"))
     left[0] = 10**9

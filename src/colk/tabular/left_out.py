@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._validation import Array
-from colk.losses import Softmax
 from colk.rkhs.polishing import Block, FinalPolish, predict_left_out
 from colk.tabular.record import Predicted, Score
 
@@ -76,13 +75,13 @@ def _numbers(model: "TableModel", values: Array, targets: Array) -> tuple[Array,
 def _labels(model: "TableModel", values: Array, targets: Array) -> tuple[Array, Predicted]:
     names, shares = np.array(model.labels, dtype=object), None
     if model.loss.kind == "binary":
-        places = np.minimum((targets > 0.0).astype(int), len(names) - 1)
-        guesses = np.minimum((values > 0.0).astype(int), len(names) - 1)
+        places, guesses = (targets > 0.0).astype(int), (values > 0.0).astype(int)
     else:
-        values = values[:, : len(names)]
         places, guesses = targets.astype(int), values.argmax(axis=1)
     wrong = sizes = np.asarray(places != guesses, dtype=np.float64)
-    if isinstance(model.loss, Softmax) and len(names) > 1:
+    if model.loss.is_likelihood:
         shares = model.loss.probability(values)
+        if model.loss.kind == "binary":
+            shares = np.column_stack([1.0 - shares, shares])
         sizes = 1.0 - shares[np.arange(len(places)), places]
     return names[places], Predicted(names[guesses], shares, sizes, wrong)

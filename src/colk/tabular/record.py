@@ -59,7 +59,7 @@ class Predicted:
             values = model.predict(columns)
             sizes = np.abs(y - values)
             return cls(values, None, sizes, sizes)
-        if model.loss.kind != "multiclass":
+        if not model.loss.is_likelihood:
             values = model.predict(columns)
             wrong = np.asarray(values != y, dtype=np.float64)
             return cls(values, None, wrong, wrong)
