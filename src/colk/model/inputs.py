@@ -93,6 +93,11 @@ class Inputs:
         self.is_identity = self.is_plain and not encoder.has_constants
 
     @property
+    def is_settled(self) -> bool:
+        """Whether rows that the learner takes as they are change nothing here."""
+        return True
+
+    @property
     def n_columns(self) -> int:
         """Number of columns of X."""
         return self.encoder.n_columns
@@ -289,17 +294,22 @@ class Inputs:
         places: Places | None = None,
         training: bool = False,
     ) -> Array:
+        self._check_source(source)
+        if not isinstance(source, tuple):
+            return encoder.encode_matrix(source, training=training)
+        if training:
+            return encoder.admit_and_encode(source[1], grows=False)
+        return encoder.encode(source[1], places)
+
+    def _check_source(self, source: Array | Table) -> None:
+        """Raise if the data have columns of other kinds than the first data."""
         if isinstance(source, tuple):
             self._check_kinds(*source)
-            if training:
-                return encoder.admit_and_encode(source[1], grows=False)
-            return encoder.encode(source[1], places)
-        if any(kind != "number" for _, kind in encoder.columns):
+        elif any(kind != "number" for _, kind in self.encoder.columns):
             raise ValueError(
                 "the model was fitted with a table of numbers, categories or dates, so X must be "
                 "such a table, not an array of numbers"
             )
-        return encoder.encode_matrix(source, training=training)
 
     def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
         """Raise if a column is of another kind than in the first data; gaps fit every kind."""
