@@ -1,5 +1,6 @@
 """The part of an encoder that fills gaps and marks them."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -19,16 +20,28 @@ class GapColumns:
     """The part of a `TableEncoder` that fills gaps in numbers and dates, and marks them."""
 
     gaps: list[str]
-    n_fixed: int
-    n_measured: int
     n_values: Callable[[str], int]
-    _n_circles: int
     _held: Callable[[Array, bool], Array]
     _codes: dict[str, dict[str | None, float]]
     _cycles: dict[str, tuple[str, ...]]
     _typical: dict[str, float]
     _filler: GapFiller | None
     _predictors: dict[str, int]
+
+    @property
+    @abstractmethod
+    def n_measured(self) -> int:
+        """Number of leading columns that are numbers and dates."""
+
+    @property
+    @abstractmethod
+    def _n_circles(self) -> int:
+        """Number of points on circles."""
+
+    @property
+    @abstractmethod
+    def n_fixed(self) -> int:
+        """Number of leading columns: numbers, dates, circles and codes."""
 
     def meet(self, fixed: Array) -> tuple[Array, Array]:
         """Learn the constant columns and the first gaps of rows; return the rows and their marks.

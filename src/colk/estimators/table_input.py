@@ -13,8 +13,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from colk._encoding.encoder import TableEncoder
 from colk._encoding.columns import Column
+from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import is_table, names_of, read_table
 from colk._validation import Array, check_weight_range, reject_lazy
 from colk.estimators.sparse_input import SparseInput

@@ -13,6 +13,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import names_of
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
+from colk.errors import FileFormatError
 from colk.kernels import Mixed
 from colk.model.settings import Settings
 from colk.rkhs.expansion import KernelExpansion
@@ -300,6 +301,13 @@ class Inputs:
         if training:
             return encoder.admit_and_encode(source[1], grows=False)
         return encoder.encode(source[1], places)
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Inputs":
+        encoder, scale = values["encoder"], values["scale"]
+        if scale is not None and scale.n_columns != encoder.n_measured:
+            raise FileFormatError("the scale has other columns than the encoder")
+        return cls(encoder, scale)
 
     def _check_source(self, source: Array | Table) -> None:
         """Raise if the data have columns of other kinds than the first data."""

@@ -146,7 +146,7 @@ class TableModel(TableStream, StoredTable):
     array([ 150., -100.])
     """
 
-    _changing = ("_online", "_inputs", "_targets", "_encoder", "labels", "notes")
+    _changing = ("_online", "_inputs", "_targets", "labels", "notes")
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class TableModel(TableStream, StoredTable):
         """Set the state before the first row."""
         loss = table_loss(self._loss, self.task)
         self.settings = replace(self.settings, max_atoms=self._max_atoms, loss=loss)
-        self._start_encoder()
+        self._start_inputs()
         self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
         self.rows = 0
         self.labels: list[str] = []
@@ -305,9 +305,7 @@ class TableModel(TableStream, StoredTable):
         fit : Fit
             The fit, whose sample has chosen everything.
         """
-        self._set_encoder(fit.inputs.encoder)
-        if fit.inputs.scale is not None:
-            self._inputs = fit.inputs.scale
+        self._set_inputs(fit.inputs)
         self.settings = replace(self.settings, max_atoms=fit.max_atoms)
         self.recipe = fit.recipe
         self._use_loss(fit.targets.loss)
@@ -316,7 +314,7 @@ class TableModel(TableStream, StoredTable):
         elif isinstance(fit.targets, LabelTargets):
             self.labels = fit.targets.labels.tolist()
         self._online = OnlineFit(fit.learner, self.settings, fit.race)
-        self.path, self.rows, self._has_fixed_scales = fit.path, fit.n_rows, True
+        self.path, self.rows = fit.path, fit.n_rows
 
     def _use_loss(self, loss: Loss) -> None:
         """Continue with this loss: a fit of two classes has the logistic one."""
@@ -347,22 +345,27 @@ class TableModel(TableStream, StoredTable):
         """
         if not self._has_fixed_scales:
             return self._learn(columns, y)
+        X, targets = self._encoded(columns, y, first=self.rows)
+        self.standardize(X, targets)
         kept, self._online.kept = self._online.kept, None
         try:
-            return self._learn(columns, y)
+            return self._learn_encoded(X, targets)
         finally:
             self._online.kept = kept
 
     def _learn(self, columns: Mapping[str, Any], y: Any) -> Self:
         if self._fixed is not None:
             raise ValueError("a compressed model cannot learn; use the original model")
-        X, targets = self._encoded(columns, y, first=self.rows)
-        if len(X) == 0:
+        source, y, _ = self.checked_rows(columns, y)
+        if len(y) == 0:
             return self
-        if self._has_fixed_scales:
-            self.standardize(X, targets)
-        else:
-            self.update_scales(X, targets, np.isnan(self.measured(columns)))
+        self._inputs, X = self._inputs.learned(source)
+        targets = y[:, None]
+        if self.task == "regression":
+            self._targets.absorb(targets)
+        return self._learn_encoded(X, targets)
+
+    def _learn_encoded(self, X: Array, targets: Any) -> Self:
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)
