@@ -30,21 +30,8 @@ _GAPS = [
     "gaussian, gradient, gaps",
     "gaussian, newton, gaps",
 ]
-_WHOLE = ["auto, gradient", "auto, newton", "gaussian, gradient", "gaussian, newton"]
-_SCALED = ["scaled, gradient", "scaled, newton"]
-_FIRST = "the first part sets scales, gaps and bandwidths with all of its rows"
-_RIVER = "a gap is 0 and has no indicator; partial_fit takes its first bandwidth from the first row"
-_TABLE = "a gap is a mean; partial_fit takes its first bandwidth from the first row"
-FAILING = {
-    "partial_fit of 7": (_FIRST, [*_WHOLE, *_GAPS, *_SCALED]),
-    "partial_fit of 450": (_FIRST, [*_WHOLE, *_GAPS, *_SCALED]),
-    "one partial_fit": (_FIRST, [*_WHOLE, *_GAPS, *_SCALED]),
-    "learn_one": (_RIVER, ["auto, gradient", *_GAPS]),
-    "learn_many": (_RIVER, ["auto, gradient", *_GAPS]),
-    "TableModel of 1": (_TABLE, ["auto, gradient", *_GAPS, "scaled, gradient"]),
-    "TableModel of 300": (_TABLE, ["auto, gradient", *_GAPS, "scaled, gradient"]),
-    "command": (_TABLE, ["auto, gradient", *_GAPS, "scaled, gradient"]),
-}
+_RIVER = "a feature that a dictionary lacks or that is None is 0 and has no indicator"
+FAILING = {"learn_one": (_RIVER, _GAPS), "learn_many": (_RIVER, _GAPS)}
 
 N_ROWS, NAMES = 3000, ("a", "b", "c", "d")
 FIRST_GAP = 20
@@ -281,16 +268,13 @@ def filled_by_table(X, y, new):
     return model.points(columns_of(new))
 
 
-OTHERWISE = pytest.mark.xfail(strict=True, reason="a gap is the mean or 0 on streams")
-
-
 @pytest.mark.parametrize(
     "fill",
     [
         pytest.param(filled_by_fit, id="fit"),
-        pytest.param(filled_by_estimator(1), id="partial_fit of 1", marks=OTHERWISE),
+        pytest.param(filled_by_estimator(1), id="partial_fit of 1"),
         pytest.param(filled_by_estimator(100), id="partial_fit of 100"),
-        pytest.param(filled_by_table, id="TableModel", marks=OTHERWISE),
+        pytest.param(filled_by_table, id="TableModel"),
     ],
 )
 def test_a_gap_is_the_expected_value_given_the_other_cells(fill):

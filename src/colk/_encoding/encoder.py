@@ -10,21 +10,22 @@ from colk._encoding.columns import Column, as_texts, checked_table
 from colk._encoding.constants import ConstantColumns, Constants
 from colk._encoding.dates import cycles_in, on_circle, years_of
 from colk._encoding.effects import CategoryEffects, EffectColumns, Places
+from colk._encoding.gap_columns import MISSING, GapColumns
 from colk._encoding.gaps import FEWEST_ROWS, MOST_COLUMNS, GapFiller
-from colk._encoding.stored import FEW_VALUES, FIELDS, StoredEncoder
+from colk._encoding.stored import FIELDS, StoredEncoder
 from colk._validation import Array
 
 __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
-# Codes of a category for a gap and for an unknown value.
-MISSING, OTHER = 0.0, -1.0
+# Code of a category for an unknown value.
+OTHER = -1.0
 
 # Largest number of rows that determine the median of a column.
 _TYPICAL_ROWS = 20_000
 
 
 @stored.stores(FIELDS, optional=["constants"])
-class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
+class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
     """Encodes columns of numbers, categories and dates as rows of numbers.
 
     The columns of an encoded row are, in this order:
@@ -130,17 +131,8 @@ class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
         encoder = cls(columns, typical, cycles)
         encoder._admit(known)
         if encoder.gaps:
-            encoder._find_filler(known)
+            encoder.find_filler(encoder.with_gaps(known))
         return encoder
-
-    def _find_filler(self, known: Mapping[str, Any]) -> None:
-        """Estimate how the cells of a row depend on each other."""
-        counts = {name: self.n_values(name) for name in self._codes}
-        self._predictors = {name: n for name, n in counts.items() if 1 < n <= FEW_VALUES}
-        n_cells = self.n_measured + 2 * self._n_circles + sum(self._predictors.values())
-        cells = self._cells(known)
-        if 1 < n_cells <= MOST_COLUMNS and len(cells) >= FEWEST_ROWS:
-            self._filler = GapFiller.of(cells)
 
     def _of(self, kind: str) -> list[str]:
         return [column.name for column in self.columns if column.kind == kind]
@@ -279,12 +271,10 @@ class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
     def _encode(
         self, known: Mapping[str, Any], places: Places | None, training: bool = False
     ) -> Array:
-        cells, n_kept = self._cells(known), self.n_fixed - len(self._codes)
-        codes = [self._coded(name, known[name]) for name in self._codes]
-        held = self._held(np.column_stack([cells[:, :n_kept], *codes]), training)
-        cells[:, :n_kept] = held[:, :n_kept]
-        parts: list[Any] = [self._filled(cells), held[:, n_kept:]]
-        parts += [np.isnan(known[name]).astype(np.float64) for name in self.gaps]
+        fixed = self.with_gaps(known)
+        marks, n_kept = self.marks(fixed), self.n_fixed - len(self._codes)
+        held = self._held(fixed, training)
+        parts = [self._filled(self._cells(held)), held[:, n_kept:], marks]
         rows = np.ascontiguousarray(np.column_stack(parts))
         return self._with_effects(rows, places) if self.effects else rows
 
@@ -292,8 +282,14 @@ class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
         codes = self._codes[name]
         return np.fromiter((codes.get(value, OTHER) for value in values), np.float64, len(values))
 
-    def _cells(self, known: Mapping[str, Any]) -> Array:
-        """Return numbers, dates and circles with their gaps, and indicators for the filler."""
+    def with_gaps(self, known: Mapping[str, Any]) -> Array:
+        """Return numbers, dates and circles with NaN for gaps, and codes, of shape (n, n_fixed).
+
+        Parameters
+        ----------
+        known : mapping of str to array
+            The columns, as `checked_table` returns them.
+        """
         n_rows = len(known[self.columns[0].name])
         parts: list[Any] = [np.empty((n_rows, 0))]
         parts += [
@@ -301,23 +297,8 @@ class TableEncoder(EffectColumns, ConstantColumns, StoredEncoder):
         ]
         for name, cycles in self._cycles.items():
             parts += [on_circle(known[name], cycle) for cycle in cycles]
-        for name, n_values in self._predictors.items():
-            codes = self._coded(name, known[name])[:, None]
-            indicators = codes == np.arange(1, n_values + 1)
-            parts.append(np.where(codes == MISSING, np.nan, indicators))
+        parts += [self._coded(name, known[name]) for name in self._codes]
         return np.column_stack(parts)
-
-    def _filled(self, cells: Array) -> Array:
-        """Return numbers, dates and circles without gaps."""
-        n_kept = self.n_measured + 2 * self._n_circles
-        if self._filler is not None and np.isnan(cells).any():
-            return self._filler.filled(cells)[:, :n_kept]
-        kept, typical = cells[:, :n_kept], np.zeros(n_kept)
-        typical[: self.n_measured] = [
-            float(years_of(np.array(value))) if name in self._cycles else value
-            for name, value in self._typical.items()
-        ]
-        return np.where(np.isnan(kept), typical, kept)
 
     @classmethod
     def of_matrix(cls, X: Array, names: Sequence[str]) -> "TableEncoder":

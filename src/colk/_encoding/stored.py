@@ -79,7 +79,7 @@ class StoredEncoder:
             raise FileFormatError("effects must belong to different categories")
         if any(column >= encoder.n_measured for column in used):
             raise FileFormatError("slopes must belong to columns of numbers")
-        n_cells = encoder._cells({name: np.empty(0) for name, _ in columns}).shape[1]
+        n_cells = encoder._cells(np.empty((0, encoder.n_fixed))).shape[1]
         if encoder._filler is not None and len(encoder._filler.unit) != n_cells:
             raise FileFormatError("the filler of gaps has other columns than the table")
         return encoder

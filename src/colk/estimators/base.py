@@ -28,6 +28,7 @@ from colk.losses.scale import loss_scale
 from colk.model import OnlineFit, Recipe, Settings, as_loss, as_risk
 from colk.model.defaults import default_regularization
 from colk.model.feature_scales import warn_of_scales
+from colk.model.stream_inputs import StreamInputs
 from colk.risks import GroupRisk, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
@@ -260,11 +261,11 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         return replace(Settings.of(self), loss=loss, categorical=self.encoder_.categorical)
 
     def _start(self, X: Array, loss: Loss, n_outputs: int | None = None) -> None:
-        """Make the learner of a stream; some defaults depend on the points X."""
+        """Make the learner of a stream that begins with the points X."""
         settings = self._stream_settings(loss)
         settings = replace(settings, max_atoms=settings.atom_limit)
         as_risk(settings.risk).check_loss(loss)
-        recipe = Recipe.from_data(settings, X)
+        recipe = self._first_recipe(settings, X)
         self._online = OnlineFit(recipe.learner(n_outputs), settings)
         is_plain = not settings.is_open and self._inputs.is_plain
         if is_plain and isinstance(self.bandwidth_, float):
@@ -273,6 +274,15 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         self.risk_path_: RiskPath | None = None
         self.loss_curve_: list[float] = []
 
+    def _first_recipe(self, settings: Settings, X: Array) -> Recipe:
+        """The recipe of a learner that has seen no sample: it does not depend on the first points.
+
+        A sparse matrix is not scaled, and a median needs points.
+        """
+        if settings.bandwidth == "median" or not isinstance(self._inputs, StreamInputs):
+            return Recipe.from_data(settings, X)
+        return Recipe.from_shape(settings, self._inputs.encoder.n_fixed)
+
     # -- streams -----------------------------------------------------------------------------
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
@@ -280,6 +290,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         if isinstance(self.risk_, GroupRisk):
             self.risk_.refuse()
         self._make_dense()
+        if self._online.learner.has_learned:
+            self._online.grow(X.shape[1], self._online.learner.n_outputs or 1)
         lost, seen = self._online.learn(X, Y, weight)
         self._note_loss(lost, seen)
 

@@ -158,15 +158,13 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
     def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         """Check and learn more samples; the first call also makes the learner."""
         first = not self.__sklearn_is_fitted__()
-        if first or not self._is_valid(X):
+        if first or not self._takes_as_is(X):
             X, y = self._validated(X, y, reset=first, y_numeric=True)
         targets = check_vector(y, len(X), "y")
         weight = self._weights(sample_weight, len(X))
         if first:
             self._begin(X)
-            scaled = self._scale_all(targets, weight)
-        else:
-            scaled = self._scale_each(targets[:, None], weight)
+        scaled = self._scale_each(targets[:, None], weight)
         self.regularizations_: Array | None = None
         self._learn_on(X, scaled, weight)
 

@@ -275,8 +275,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
 
     def _learn_more(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         """Check and learn more samples; the first call also makes the learner."""
-        first = not self.__sklearn_is_fitted__()
-        self._learn_targets(*self._checked(X, y, sample_weight, first), first)
+        self._learn_targets(*self._checked(X, y, sample_weight))
 
     def _new_targets(self) -> NumberTargets:
         return NumberTargets(regression_loss(self.loss), self.scale_targets)
@@ -290,10 +289,11 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         self._targets = cast(NumberTargets, fit.targets).scale
 
     def _checked(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, first: bool
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> tuple[Array, Array, Array]:
         """Validate the samples; the first call also makes the learner."""
-        if first or not self._is_valid(X) or not _is_valid(y, len(X)):
+        first = not self.__sklearn_is_fitted__()
+        if first or not (self._takes_as_is(X) and _is_valid(y, len(X))):
             X, y = self._validated(X, y, reset=first, **self._target_checks)
         targets = np.asarray(y, dtype=np.float64)
         weight = self._weights(sample_weight, len(X))

@@ -84,6 +84,7 @@ class ScaledTargets(FittedEstimator):
         return (
             X.shape == (1, self.n_features_in_)
             and self._inputs.is_identity
+            and self._inputs.is_settled
             and "feature_names_in_" not in vars(self)
             and self.scale_targets
             and learner.is_vector
@@ -108,11 +109,9 @@ class ScaledTargets(FittedEstimator):
 
     # -- many rows ---------------------------------------------------------------------------
 
-    def _learn_targets(self, X: Array, targets: Array, weight: Array, first: bool) -> None:
-        """Learn a part of a stream; the first part sets the scale before it is learned."""
-        if first:
-            self._learn_on(X, self._scale_all(targets, weight), weight)
-        elif targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
+    def _learn_targets(self, X: Array, targets: Array, weight: Array) -> None:
+        """Learn a part of a stream."""
+        if targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
             self._scale_one(targets[0], weight[0], partial(self._learn_row, X, weight))
         else:
             self._learn_on(X, self._scale_each(targets, weight), weight)
@@ -121,12 +120,6 @@ class ScaledTargets(FittedEstimator):
         """Learn one row with a scaled target; return that it was learned."""
         self._learn_on(X, np.array([scaled]), weight)
         return True
-
-    def _scale_all(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with all targets; return them in the new scale."""
-        if self.scale_targets:
-            self._targets = self._targets.merged(targets, weight)
-        return self._encode(targets)
 
     def _scale_each(self, targets: Array, weight: Array) -> Array:
         """Update the scale with one target after another; return each in the scale of its time."""

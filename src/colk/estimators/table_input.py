@@ -13,12 +13,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from colk._encoding.columns import Column
 from colk._encoding.encoder import TableEncoder
-from colk._encoding.frames import is_table, read_table
+from colk._encoding.frames import is_table, names_of, read_table
 from colk._validation import Array, check_weight_range, reject_lazy
 from colk.estimators.sparse_input import SparseInput
 from colk.model.inputs import Inputs
 from colk.model.settings import Settings
+from colk.model.stream_inputs import StreamInputs
 
 __all__ = ["TableInput"]
 
@@ -68,6 +70,10 @@ class TableInput(SparseInput):
             and bool(np.isfinite(X).all())
         )
 
+    def _takes_as_is(self, X: Any) -> bool:
+        """Whether X is an array that the learner takes as it is, and nothing is learned of it."""
+        return self._inputs.is_settled and self._is_valid(X)
+
     def _points(self, X: Any) -> Array:
         """Return checked points for a prediction."""
         if self._is_valid(X):
@@ -84,16 +90,31 @@ class TableInput(SparseInput):
         if isinstance(y, str) and y == "no_validation":
             return self._inputs.encode(source)
         if reset:
-            self._inputs, rows = Inputs.fitted(
-                source,
-                getattr(self, "feature_names_in_", None),
-                False if issparse(X) else self.standardize,
-                Settings.of(self),
-                is_sparse=issparse(X),
-            )
-            return rows, y
+            self._inputs = self._begun_inputs(source, issparse(X))
         self._inputs, rows = self._inputs.learned(source)
         return rows, y
+
+    def _begun_inputs(self, source: Any, is_sparse: bool) -> Inputs:
+        """Return the inputs of a stream before its first row."""
+        if isinstance(source, tuple):
+            return StreamInputs.begun(source[0], is_scaled=self._scales_a_stream)
+        names = getattr(self, "feature_names_in_", None)
+        known = names_of(source.shape[1]) if names is None else names
+        columns = [Column(name, "number") for name in known]
+        if is_sparse:
+            return Inputs(TableEncoder(columns))
+        return StreamInputs.begun(columns, is_scaled=self._scales_a_stream)
+
+    @property
+    def _scales_a_stream(self) -> bool:
+        """Whether numbers of a stream are scaled."""
+        if isinstance(self.standardize, str):
+            if self.standardize != "auto":
+                raise ValueError(
+                    f"standardize must be True, False or 'auto', got {self.standardize!r}"
+                )
+            return not Settings.of(self).has_units
+        return bool(self.standardize)
 
     def _checked_source(
         self,

@@ -13,6 +13,7 @@ from colk._encoding.encoder import TableEncoder
 from colk._encoding.frames import names_of
 from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
+from colk.errors import FileFormatError
 from colk.kernels import Mixed
 from colk.model.settings import Settings
 from colk.rkhs.expansion import KernelExpansion
@@ -91,6 +92,11 @@ class Inputs:
         self.encoder, self.scale = encoder, scale
         self.is_plain = scale is None and encoder.is_plain
         self.is_identity = self.is_plain and not encoder.has_constants
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether rows that the learner takes as they are change nothing here."""
+        return True
 
     @property
     def n_columns(self) -> int:
@@ -289,17 +295,29 @@ class Inputs:
         places: Places | None = None,
         training: bool = False,
     ) -> Array:
+        self._check_source(source)
+        if not isinstance(source, tuple):
+            return encoder.encode_matrix(source, training=training)
+        if training:
+            return encoder.admit_and_encode(source[1], grows=False)
+        return encoder.encode(source[1], places)
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Inputs":
+        encoder, scale = values["encoder"], values["scale"]
+        if scale is not None and scale.n_columns != encoder.n_measured:
+            raise FileFormatError("the scale has other columns than the encoder")
+        return cls(encoder, scale)
+
+    def _check_source(self, source: Array | Table) -> None:
+        """Raise if the data have columns of other kinds than the first data."""
         if isinstance(source, tuple):
             self._check_kinds(*source)
-            if training:
-                return encoder.admit_and_encode(source[1], grows=False)
-            return encoder.encode(source[1], places)
-        if any(kind != "number" for _, kind in encoder.columns):
+        elif any(kind != "number" for _, kind in self.encoder.columns):
             raise ValueError(
                 "the model was fitted with a table of numbers, categories or dates, so X must be "
                 "such a table, not an array of numbers"
             )
-        return encoder.encode_matrix(source, training=training)
 
     def _check_kinds(self, columns: Sequence[Column], table: dict[str, Any]) -> None:
         """Raise if a column is of another kind than in the first data; gaps fit every kind."""

@@ -46,6 +46,7 @@ _HOMES = {
     "colk._encoding.encoder": ("TableEncoder",),
     "colk._encoding.gaps": ("GapFiller",),
     "colk.model.inputs": ("Inputs",),
+    "colk.model.stream_inputs": ("StreamInputs",),
 }  # fmt: skip
 
 # Parts of models, which cannot be saved by themselves.
@@ -53,7 +54,7 @@ _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "Constants", "DriftDetector", "FeatureMeans",
-    "SparseRows",
+    "SparseRows", "StreamInputs",
 )  # fmt: skip
 
 # Other types that occur in pickles of models, besides terms and the classes above.

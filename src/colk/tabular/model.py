@@ -155,7 +155,7 @@ class TableModel(TableStream, StoredTable):
     array([ 150., -100.])
     """
 
-    _changing = ("_online", "_inputs", "_targets", "_encoder", "labels", "notes")
+    _changing = ("_online", "_inputs", "_targets", "labels", "notes")
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class TableModel(TableStream, StoredTable):
         self.seed = check_count(seed, "seed", at_least=0)
         self.notes: dict[str, Any] = {}
         self.settings = self._given
-        self._start_encoder()
+        self._start_inputs()
         self._forget()
         n_outputs = 2 if as_loss(self.settings.loss).kind == "multiclass" else 1
         recipe = Recipe.from_shape(self.settings, self._encoder.width)
@@ -332,16 +332,14 @@ class TableModel(TableStream, StoredTable):
         """
         self._forget()
         self.settings = replace(self._given, max_atoms=fit.max_atoms, loss=fit.targets.loss)
-        self._set_encoder(fit.inputs.encoder)
-        if fit.inputs.scale is not None:
-            self._inputs = fit.inputs.scale
+        self._set_inputs(fit.inputs)
         self._targets = RunningScale(1)
         if isinstance(fit.targets, NumberTargets):
             self._targets = fit.targets.scale
         elif isinstance(fit.targets, LabelTargets):
             self.labels = fit.targets.labels.tolist()
         self._online = OnlineFit(fit.learner, self.settings, fit.race)
-        self.path, self.rows, self._has_fixed_scales = fit.path, fit.n_rows, True
+        self.path, self.rows = fit.path, fit.n_rows
 
     @locked
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:
@@ -356,13 +354,13 @@ class TableModel(TableStream, StoredTable):
         """
         if self._fixed is not None:
             raise ValueError("a compressed model cannot learn; use the original model")
-        X, targets = self._encoded(columns, y)
-        if len(X) == 0:
+        source, y, _ = self.checked_rows(columns, y)
+        if len(y) == 0:
             return self
-        if self._has_fixed_scales:
-            self.standardize(X, targets)
-        else:
-            self.update_scales(X, targets, np.isnan(self.measured(columns)))
+        self._inputs, X = self._inputs.learned(source)
+        targets = y[:, None]
+        if self.task == "regression":
+            self._targets.absorb(targets)
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)

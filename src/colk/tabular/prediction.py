@@ -227,23 +227,12 @@ class TablePredictor(TableRows):
     @property
     def center(self) -> Array:
         """Means of the columns that the learner sees; 0 unless they are numbers or dates."""
-        return self._inputs_or(self._inputs.means, 0.0)
+        return self._inputs.center
 
     @property
     def unit(self) -> Array:
         """Deviations of the columns that the learner sees; 1 unless they are numbers or dates."""
-        return self._inputs_or(self._inputs.units, 1.0)
-
-    @property
-    def stretch(self) -> Array:
-        """Divisors of the columns in a formula; like `unit`, but endless for constant columns."""
-        return self._inputs_or(self._encoder.without_constants(self._inputs.units), 1.0)
-
-    def _inputs_or(self, values: Array, otherwise: float) -> Array:
-        filled = np.full(len(self.columns), otherwise)
-        if self.is_scaled:
-            filled[: len(values)] = values
-        return filled
+        return self._inputs.unit
 
     @property
     def target_center(self) -> float:

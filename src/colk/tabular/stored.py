@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from colk import _stored as stored
-from colk._encoding.encoder import TableEncoder
 from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Logistic
 from colk.model import OnlineFit, Settings
+from colk.model.inputs import Inputs
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 
@@ -24,8 +24,7 @@ FIELDS: dict[str, stored.Field] = {
     "settings": stored.Anything(),
     "rows": stored.Count(at_most=MOST_ROWS),
     "labels": stored.ListOf(stored.Text()),
-    "encoder": stored.Object(TableEncoder),
-    "inputs": stored.Object(RunningScale),
+    "inputs": stored.Object(Inputs),
     "targets": stored.Object(RunningScale),
     "online": stored.Object(OnlineFit),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
@@ -44,7 +43,6 @@ class StoredTable:
             "settings": self.parameters(),
             "rows": self.rows,
             "labels": self.labels,
-            "encoder": self._encoder,
             "inputs": self._inputs,
             "targets": self._targets,
             "online": self._online,
@@ -59,12 +57,12 @@ class StoredTable:
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
         model: Any = cls(**values["settings"])
         model.rows, model.labels = values["rows"], _check_labels(values["labels"], model.task)
-        if values["encoder"].columns != model._encoder.columns:
+        if values["inputs"].encoder.columns != model._encoder.columns:
             raise FileFormatError("the encoder has other columns than the model")
-        model._set_encoder(values["encoder"])
-        model._inputs, model._targets = values["inputs"], values["targets"]
-        if len(model._inputs.means) != model._encoder.n_measured or len(model._targets.means) != 1:
-            raise FileFormatError("the scales have other columns than the model")
+        if len(values["targets"].means) != 1:
+            raise FileFormatError("the scale of the targets must have one column")
+        model._set_inputs(values["inputs"])
+        model._targets = values["targets"]
         online = values["online"]
         first, model._online = model._online, online
         model.settings = _settings_in_use(model, values)
