@@ -465,7 +465,7 @@ class TableModel(TableStream, StoredTable):
             "eps": self.settings.eps,
             "max_atoms": self.settings.max_atoms,
             "averaging": self.averaging or False,
-            "scale": self.scale,
+            "scale": self.scale if is_open or self.scale != "auto" else self.is_scaled,
             "solver": self.settings.solver,
             "prior": self.settings.prior,
             "forgetting": self.settings.forgetting,

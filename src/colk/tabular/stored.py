@@ -67,12 +67,14 @@ class StoredTable:
         online = values["online"]
         if model.task == "classification" and online.learner.loss == Logistic():
             model._use_loss(Logistic())  # a fit of two classes
+        if isinstance(model.settings.kernel, Kernel) and repr(online.kernel) != repr(model.kernel):
+            raise FileFormatError("the learner does not have the kernel of the model")
+        model._online, model._fixed = online, values["fixed"]
         _check_learner(model, online)
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
         elif online.learner.has_learned != (model.rows > 0):
             raise FileFormatError("the learner has learned rows, or the model has, but not both")
-        model._online, model._fixed = online, values["fixed"]
         model._has_fixed_scales = values["has_fixed_scales"]
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
@@ -88,8 +90,6 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
 def _check_learner(model: Any, online: OnlineFit) -> None:
     """Let the stream continue with the settings of the model, if it fits them."""
     settings, learner = model.settings, online.learner
-    if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(model.kernel):
-        raise FileFormatError("the learner does not have the kernel of the model")
     # During the learning passes of a fit with a polish, the learner has the risk Mean.
     is_fit = model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
     online.resume(replace(settings, risk=Mean()) if is_fit else settings, model._encoder.width)
