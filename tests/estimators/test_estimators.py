@@ -35,14 +35,19 @@ def classifier(**settings):
 @pytest.mark.parametrize("averaging", [True, False])
 def test_one_epoch_without_shuffling_is_partial_fit_to_the_bit(risk, averaging):
     settings = {
-        "kernel": "laplacian",  # fit and streams choose a kernel by other samples
+        # fit and streams choose a kernel and scales by other samples
+        "kernel": "laplacian",
+        "bandwidth": 1.0,
+        "standardize": False,
         "epochs": 1,
         "shuffle": False,
         "polish": False,
         "risk": risk,
         "averaging": averaging,
     }
-    whole, part = regressor(**settings).fit(X, Y), regressor(**settings).partial_fit(X, Y)
+    of_numbers = {**settings, "scale_targets": False}
+    whole = regressor(**of_numbers).fit(X, Y)
+    part = regressor(**of_numbers).partial_fit(X, Y)
     np.testing.assert_array_equal(whole.predict(X), part.predict(X))
     assert whole.function_ == part.function_
     whole = classifier(**settings).fit(X, LABELS)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from colk import COLKClassifier, COLKRegressor
+from colk._engine.running_scale import COLUMNS, RunningScale
 from colk.compressors import KOMP
 from colk.kernels import Gaussian, Polynomial
 from colk.learners import NewtonCOLK
@@ -30,13 +31,17 @@ def classifier(**settings):
 
 
 def test_it_is_the_learner_on_scaled_targets():
-    model = regressor(kernel="gaussian", forgetting=0.99, prior=0.2).partial_fit(X, Y)
+    settings = {"kernel": "gaussian", "forgetting": 0.99, "prior": 0.2}
+    model = regressor(**settings).partial_fit(X, Y)
     learner = NewtonCOLK(
         Gaussian(model.bandwidth_), Huber(1.0), prior=0.2, forgetting=0.99, restart=True,
         compressor=KOMP(eps=0.05, max_atoms=400), pairing="overlap",
     )  # fmt: skip
-    learner.learn(X, (Y - Y.mean()) / Y.std())
-    values, deviations = learner.predict(X, return_std=True)
+    points, targets = X.copy(), Y[:, None].copy()
+    RunningScale(X.shape[1], COLUMNS).absorb(points)
+    RunningScale(1).absorb(targets)
+    learner.learn(points, targets[:, 0])
+    values, deviations = learner.predict(model.encode_points(X), return_std=True)
     found, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(found, Y.mean() + Y.std() * values, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(std, Y.std() * deviations, rtol=1e-9)

@@ -82,7 +82,7 @@ def test_a_table_that_stands_still_keeps_its_kernel():
     """The rival learns beside the model; the model is the one with the first kernel, to the bit."""
     y = np.sin(2.0 * X[:, 0])
     model = learned(new(), 0, SIZE, y)
-    fixed = new(kernel=learned(new(), 0, 500, y).kernel)
+    fixed = new(kernel=learned(new(), 0, 500, y).kernel, scale=True)
     learned(fixed, 0, SIZE, y)
     assert repr(model.kernel) == repr(fixed.kernel)
     assert np.array_equal(model.function.weights, fixed.function.weights)

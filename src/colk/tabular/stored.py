@@ -81,12 +81,11 @@ class StoredTable:
 def _settings_in_use(model: Any, values: dict[str, Any]) -> Settings:
     """Return the settings: a fit may have more atoms, and has the logistic loss for two classes."""
     settings: Settings = model.settings
-    if not values["has_fixed_scales"]:
-        return settings
     learner: Any = values["online"].learner
+    if learner.compressor.max_atoms != settings.atom_limit:
+        settings = replace(settings, max_atoms=learner.compressor.max_atoms)
     is_logistic = model.task == "classification" and learner.loss == Logistic()
-    loss = Logistic() if is_logistic else settings.loss
-    return replace(settings, loss=loss, max_atoms=learner.compressor.max_atoms)
+    return replace(settings, loss=Logistic()) if is_logistic else settings
 
 
 def _check_labels(labels: list[str], task: str) -> list[str]:
