@@ -88,6 +88,7 @@ LIES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:one value in all rows")
 @pytest.mark.parametrize("name", LIES)
 def test_a_state_that_lies_is_refused(name, tmp_path):
     step, data, attribute, lie = LIES[name]

@@ -43,7 +43,6 @@ class TableRows(Guarded):
     notes: dict[str, Any]
     _inputs: Inputs
     _targets: RunningScale
-    _has_fixed_scales: bool
 
     @property
     @abstractmethod
@@ -86,7 +85,6 @@ class TableRows(Guarded):
         """Begin with inputs that have not seen any rows."""
         self._set_inputs(StreamInputs.begun(self._table_columns(), is_scaled=self._scales_a_stream))
         self._targets = RunningScale(1)
-        self._has_fixed_scales = False
 
     @property
     def _scales_a_stream(self) -> bool:

@@ -28,7 +28,6 @@ FIELDS: dict[str, stored.Field] = {
     "targets": stored.Object(RunningScale),
     "online": stored.Object(OnlineFit),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
-    "has_fixed_scales": stored.Flag(),
     "path": stored.Optional(stored.Object(RiskPath)),
     "residuals": stored.Array(stored.Size("n_residuals", at_most=MOST_RESIDUALS)),
     "notes": stored.Object(dict),
@@ -47,7 +46,6 @@ class StoredTable:
             "targets": self._targets,
             "online": self._online,
             "fixed": self._fixed,
-            "has_fixed_scales": self._has_fixed_scales,
             "path": self.path,
             "residuals": self.residuals,
             "notes": self.notes,
@@ -72,7 +70,6 @@ class StoredTable:
         elif online.learner.has_learned != (model.rows > 0):
             raise FileFormatError("the learner has learned rows, or the model has, but not both")
         model._fixed = values["fixed"]
-        model._has_fixed_scales = values["has_fixed_scales"]
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
         return model
