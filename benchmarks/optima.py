@@ -99,10 +99,12 @@ class Problem(NamedTuple):
 
     @property
     def is_kinked(self) -> bool:
+        """Whether the loss or the risk has a kink."""
         return bool(self.loss.kinks) or not self.risk.is_smooth
 
     @property
     def name(self) -> str:
+        """A short description."""
         shape = f"{len(self.X)} × {self.start.weights.shape}"
         return f"{type(self.loss).__name__} {self.risk!r}"[:60] + f" {shape}"
 

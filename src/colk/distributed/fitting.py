@@ -19,7 +19,7 @@ from colk.distributed.rows import (
     without_outliers,
 )
 from colk.distributed.sources import Partitions
-from colk.risks import GroupRisk, Mean, Risk
+from colk.risks import Mean, Risk
 from colk.rkhs.polishing import (
     Block,
     FinalPolish,
@@ -126,8 +126,8 @@ def _of_sample(estimator: Any, sample: Block) -> FinalPolish:
 def _chosen_risk(estimator: Any) -> Risk:
     """Return the risk that the fit of the sample has chosen."""
     risk: Risk = estimator.risk_
-    if isinstance(risk, GroupRisk):
-        raise ValueError("the group risk needs the groups of all rows; fit it on one machine")  # noqa: TRY004
+    if risk.needs_groups:
+        raise ValueError("the group risk needs the groups of all rows; fit it on one machine")
     path = estimator.risk_path_
     if starts_from_mean(risk) and path is not None:
         chosen: Risk = Mean() if path.kept_the_mean else path.chosen_risk

@@ -25,7 +25,6 @@ from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.losses import Loss
 from colk.recipe import Contest, Recipe, Settings, as_loss, as_risk
-from colk.risks import GroupRisk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 from colk.selection import KeptSamples, Race, rows_to_race
@@ -274,8 +273,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         that it can predict. Afterwards a rival with another kernel may learn beside the model, and
         take over; see `Contest`.
         """
-        if isinstance(self.risk_, GroupRisk):
-            self.risk_.refuse()
+        self.risk_.check_stream()
         if isinstance(self._learner.kernel, OfRows):
             self._make_dense()
         if self._kept is None and self._contest is None and self.race_ is not None:

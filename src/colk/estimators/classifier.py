@@ -20,14 +20,14 @@ from colk.estimators.stored import Labels, fields_of
 from colk.kernels import Kernel
 from colk.losses import Logistic, Loss, Softmax
 from colk.recipe import Solver, as_loss, as_risk, classification_loss
-from colk.risks import AUC, Risk
+from colk.risks import Risk
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 
 
 def _has_probabilities(classifier: "COLKClassifier") -> bool:
-    ranks = isinstance(as_risk(classifier.risk), AUC)
+    ranks = bool(as_risk(classifier.risk).is_of_pairs)
     if ranks:
         raise AttributeError(
             "the risk AUC ranks samples and gives no probabilities; "

@@ -26,7 +26,7 @@ from colk.estimators.convergence import (
 )
 from colk.estimators.passes import USED, Passes
 from colk.estimators.sparse_input import WholeMatrix
-from colk.recipe import Settings, can_grow, grown
+from colk.recipe import Settings, grown
 from colk.risks import GroupRisk, Mean
 from colk.rkhs.polishing import (
     MANY_ROWS,
@@ -184,12 +184,12 @@ class EpochEstimator(COLKEstimator):
 
     def _checked_groups(self, groups: ArrayLike | None, X: Array) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""
-        if not isinstance(self.risk_, GroupRisk):
+        if not self.risk_.needs_groups:
             if groups is not None:
                 raise ValueError('groups are for the risk "group" only, see colk.risks.GroupRisk')
             return None
         if groups is None or not self.polish:
-            self.risk_.refuse()
+            self.risk_.check_stream()
         labels = column_or_1d(groups)
         check_consistent_length(X, labels)
         return np.asarray(labels)
@@ -333,7 +333,7 @@ class EpochEstimator(COLKEstimator):
 
     def _adds_atoms(self) -> bool:
         """Whether the polish may add atoms to those of the passes."""
-        return Settings.of(self).grows and can_grow(self.risk_)
+        return Settings.of(self).grows and bool(self.risk_.can_grow)
 
     def _grow(
         self, passes: Passes, final: FinalPolish, X: Array, Y: Array, weight: Array

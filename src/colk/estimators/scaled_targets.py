@@ -18,7 +18,6 @@ from colk.estimators.fitting import EpochEstimator
 from colk.estimators.sparse_input import is_large
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
-from colk.risks import GroupRisk
 
 __all__ = ["ScaledTargets"]
 
@@ -88,7 +87,7 @@ class ScaledTargets(EpochEstimator):
             and self._kept is None
             and self._contest is None
             and self.race_ is None
-            and not isinstance(self.risk_, GroupRisk)
+            and not self.risk_.needs_groups
             and not isinstance(learner.kernel, OfRows)
         )
 

@@ -1,7 +1,7 @@
 """Build a learner from settings, in the same way for every class that has these settings."""
 
 from colk.recipe.contest import Contest
-from colk.recipe.growth import Growth, can_grow, grown
+from colk.recipe.growth import Growth, grown
 from colk.recipe.recipe import Recipe, has_solver
 from colk.recipe.settings import (
     CLASSIFIER,
@@ -38,7 +38,6 @@ __all__ = [
     "as_averaging",
     "as_loss",
     "as_risk",
-    "can_grow",
     "classification_loss",
     "grown",
     "has_solver",

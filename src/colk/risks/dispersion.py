@@ -8,7 +8,7 @@ from colk._engine.contracts import TrackerContract
 from colk._engine.terms import overridden
 from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
-from colk.risks.base import LossRisk
+from colk.risks.of_losses import LossRisk
 
 # A p-th power is continued linearly beyond this multiple of g₂, see `MeanSemideviation`.
 _POWER_CAP = 1e6
@@ -129,6 +129,8 @@ class Variance(Dispersion):
     2.5
     """
 
+    takes_short_steps = False
+
     def spread_at(self, u: float) -> float:
         return u * u
 
@@ -148,6 +150,7 @@ class CentralMoments(Dispersion):
     3.0
     """
 
+    takes_short_steps = False
     _fields = ("order", "weight")
     is_convex = property(lambda self: self.order % 2 == 0 or self.weight == 0.0)
 
@@ -174,6 +177,7 @@ class Semideviations(Dispersion):
     2.5
     """
 
+    takes_short_steps = False
     _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
 
     def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:
@@ -238,6 +242,8 @@ class MeanSemideviation(LossRisk):
     _strength = "weight"
     _sealed = ("excess", "relative_excess", "deviation_slope")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
+    takes_short_steps = False
+    has_kink = property(lambda self: self.order == 1.0 and self.n_inner > 0)
     is_monotone = property(lambda self: self.weight <= 1.0)
     is_smooth = property(
         lambda self: self.order > 1.0 or self.weight == 0.0 or self.smoothing > 0.0

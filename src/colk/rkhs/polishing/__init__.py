@@ -12,7 +12,7 @@ from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.groups import polish_groups
 from colk.rkhs.polishing.outliers import OutlierRule
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
-from colk.rkhs.polishing.sum_solver import solve_by_sums
+from colk.rkhs.polishing.stages import SearchState, solve_by_sums
 from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
@@ -28,6 +28,7 @@ __all__ = [
     "Polished",
     "RiskPath",
     "RowBlocks",
+    "SearchState",
     "cross_polish",
     "final_polish",
     "polish",

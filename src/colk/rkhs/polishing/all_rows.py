@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk._validation import Array
-from colk.risks import AUC, GroupRisk
 from colk.rkhs.polishing.blocks import Blocks
 from colk.rkhs.polishing.final import FinalPolish
-from colk.rkhs.polishing.sum_solver import solve_by_sums
+from colk.rkhs.polishing.stages import Report, SearchState, solve_by_sums
 from colk.rkhs.polishing.weights import Polished
 
 __all__ = ["MANY_ROWS", "SAMPLE_SIZE", "polish_all_rows", "stratified_rows"]
@@ -80,7 +79,14 @@ def _of_rare_classes(
 
 
 def polish_all_rows(
-    final: FinalPolish, blocks: Blocks, sample: Blocks, fraction: float, *, tolerance: float = 1e-3
+    final: FinalPolish,
+    blocks: Blocks,
+    sample: Blocks,
+    fraction: float,
+    *,
+    tolerance: float = 1e-3,
+    state: SearchState | None = None,
+    report: Report | None = None,
 ) -> Polished:
     """Return the optimal weights for all rows, on the atoms and with the λ of a sample.
 
@@ -99,15 +105,26 @@ def polish_all_rows(
         The weight of the sample divided by that of all rows.
     tolerance : float
         As in `polish`.
+    state, report
+        As in `solve_by_sums`: a search whose process was killed goes on from the last state that
+        was reported.
     """
     found = final.polished
-    if isinstance(final.risk, (AUC, GroupRisk)):
+    if final.risk.keeps_weights_of_sample:
         return found
     decay = found.regularization * fraction
     # A risk depends on few rows, and a sample contains too few of these.
-    helper = sample if final.risk.n_inner == 0 and not final.loss.kinks else None
+    helper = sample if final.risk.is_sum and not final.loss.kinks else None
     function, solution = solve_by_sums(
-        blocks, found.function, final.loss, final.risk, decay, sample=helper, tolerance=tolerance
+        blocks,
+        found.function,
+        final.loss,
+        final.risk,
+        decay,
+        sample=helper,
+        tolerance=tolerance,
+        state=state,
+        report=report,
     )
     return replace(
         found,

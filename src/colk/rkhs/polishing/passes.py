@@ -11,9 +11,8 @@ import numpy as np
 from colk._engine.products import transposed_product
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
+from colk.rkhs.polishing.row_losses import RowLosses
 from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Iterate", "PassNewton", "Sums"]
@@ -134,14 +133,13 @@ class PassNewton:
             Targets.
         """
         table = self._kernel.gram(X, self._atoms)
-        share = np.ones(len(y))
-        terms = RoundedTerms(Terms(self._loss, Mean(), y, share, self._n_outputs), 1.0, 1.0)
-        F = table @ weights
+        losses, F = RowLosses(self._loss, y, self._n_outputs), table @ weights
+        values, slopes = losses.evaluate(F)
         if not self._span.is_well_conditioned:  # after the sum, this would cost digits
             table = table @ self._span.basis
-        scaled = table * np.sqrt(terms.curvature(F).max(axis=1))[:, None]
+        scaled = table * np.sqrt(losses.curvature(F, slopes).max(axis=1))[:, None]
         return Sums(
-            len(y), terms.value(F), transposed_product(table, terms.slopes(F)), scaled.T @ scaled
+            len(y), float(values.sum()), transposed_product(table, slopes), scaled.T @ scaled
         )
 
     def _in_basis(self, sums: Array) -> Array:
@@ -168,7 +166,7 @@ class PassNewton:
             return Iterate(halfway, iterate.best, iterate.objective, n_passes)
         gradient = self._in_basis(sums.slopes) / n + decay * v
         curvature = self._in_basis(self._in_basis(sums.curvature).T) / n
-        direction = -Solver([curvature], decay)(gradient)
+        direction = -Solver(curvature[None], decay)(gradient)
         decrease = -0.5 * float(np.sum(gradient * direction))
         if is_last or not decrease > _TOLERANCE * abs(value):
             return Iterate(weights, weights, value, n_passes, True)

@@ -1,12 +1,13 @@
 """The polish of `fit` under a risk: first for the mean, then along a path or for the risk."""
 
 from dataclasses import replace
+from typing import cast
 
 from numpy.typing import ArrayLike
 
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import AUC, GroupRisk, LossRisk, Mean, Risk
+from colk.risks import LossRisk, Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.path_result import RiskPath
 from colk.rkhs.polishing.ranking import polish_auc
@@ -28,9 +29,7 @@ def starts_from_mean(risk: Risk) -> bool:
     >>> starts_from_mean(CVaR(0.1)), starts_from_mean(Mean())
     (True, False)
     """
-    if isinstance(risk, LossRisk):
-        return bool(risk.n_inner > 0)
-    return isinstance(risk, (AUC, GroupRisk))
+    return bool(risk.starts_from_mean)
 
 
 def polish_under_risk(
@@ -85,7 +84,7 @@ def polish_under_risk(
         sample_weight=sample_weight,
         tolerance=tolerance,
     )
-    if isinstance(risk, AUC):
+    if risk.is_of_pairs:
         weighted = polish_auc(
             first,
             X,
@@ -97,11 +96,13 @@ def polish_under_risk(
             tolerance=tolerance,
         )
         return weighted, None
-    if not by_mean or not isinstance(risk, LossRisk):
+    if not by_mean or not risk.is_of_losses:
         return first, None
     decay, found = first.regularization, None
     if path:
-        found = follow_risk_path(first.function, X, y, loss, risk, decay, sample_weight)
+        found = follow_risk_path(
+            first.function, X, y, loss, cast(LossRisk, risk), decay, sample_weight
+        )
         if found.kept_the_mean:
             return first, found
         decay, risk = found.regularization, found.chosen_risk
