@@ -57,7 +57,8 @@ from colk.kernels import Matern
 from colk.losses import Squared
 from colk.risks import Mean
 from colk.risks.samples import APART, HeldSample
-from colk.rkhs.polishing.objective import Objective, first_block, second_block
+from colk.rkhs.polishing.block_sums import curvature_block, sums_block
+from colk.rkhs.polishing.objective import Objective
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "scale.png"
 STORE = Path(tempfile.gettempdir()) / "colk_scale.json"
@@ -88,7 +89,7 @@ def pass_of(n_atoms: int, bends: bool) -> tuple[Any, ...]:
     objective = Objective(Matern(2.0), atoms, Squared(), Mean(), 1)
     nothing_joint = Mean().statistics(HeldSample(np.ones(1), np.zeros(1)))
     terms = None, objective, np.zeros((n_atoms, 1)), nothing_joint
-    return (second_block, *terms, APART, True) if bends else (first_block, *terms)
+    return (curvature_block, *terms, APART, True) if bends else (sums_block, *terms)
 
 
 def timed(parts: DaskParts, function: Callable[..., Any], *arguments: Any) -> dict[str, float]:

@@ -273,7 +273,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         that it can predict. Afterwards a rival with another kernel may learn beside the model, and
         take over; see `Contest`.
         """
-        self.risk_.check_stream()
+        if self.risk_.needs_groups:
+            self.risk_.check_stream()
         if isinstance(self._learner.kernel, OfRows):
             self._make_dense()
         if self._kept is None and self._contest is None and self.race_ is not None:

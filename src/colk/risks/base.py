@@ -57,6 +57,12 @@ class Risk(RiskContract):
     # The call of an estimator that fits under this risk, if a table cannot be fitted under it.
     estimator_call: ClassVar[str] = ""
 
+    needs_groups: ClassVar[bool] = False  # whether it needs the groups of samples
+    is_of_pairs: ClassVar[bool] = False  # whether only the order of predictions counts
+    # Whether weights are those of a sample if there are many rows.
+    keeps_weights_of_sample: ClassVar[bool] = False
+    can_grow: ClassVar[bool] = True  # whether a fit may add atoms after the first ones
+
     # Number of outputs that the risk was made for; None for any.
     n_outputs: ClassVar[int | None] = None
 
@@ -66,15 +72,9 @@ class Risk(RiskContract):
     is_smooth = property(lambda self: True, doc="Whether it has a gradient everywhere.")
     is_sum = property(lambda self: False, doc="Whether it is a sum over samples.")
     has_kink = property(lambda self: False, doc="Whether `smoothing` smooths a kink in the losses.")
-    needs_groups = property(lambda self: False, doc="Whether it needs the groups of samples.")
-    is_of_pairs = property(lambda self: False, doc="Whether only the order of predictions counts.")
     starts_from_mean = property(
         lambda self: False, doc="Whether a fit takes atoms and λ from the mean loss."
     )
-    keeps_weights_of_sample = property(
-        lambda self: False, doc="Whether weights are those of a sample if there are many rows."
-    )
-    can_grow = property(lambda self: True, doc="Whether a fit may add atoms after the first ones.")
     takes_short_steps = property(
         lambda self: self.n_inner > 0, doc="Whether some slopes are far larger than for the mean."
     )

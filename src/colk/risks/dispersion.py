@@ -5,7 +5,7 @@ from typing import ClassVar
 import cython
 
 from colk._engine.contracts import TrackerContract
-from colk._engine.terms import overridden
+from colk._engine.terms import is_outside, overridden
 from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
 from colk.risks.of_losses import LossRisk
@@ -43,6 +43,8 @@ class Dispersion(LossRisk):
     _hooks = ("spread_at", "spread_slope_at")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 1)
     is_monotone = property(lambda self: self.weight == 0.0)
+    # The slopes of a function d of the user's own are not known.
+    takes_short_steps = property(lambda self: self.weight != 0.0 and is_outside(type(self)))
 
     def __init__(self, weight: float = 0.1) -> None:
         self.weight = check_number(weight, "weight", at_least=0.0)
@@ -129,8 +131,6 @@ class Variance(Dispersion):
     2.5
     """
 
-    takes_short_steps = False
-
     def spread_at(self, u: float) -> float:
         return u * u
 
@@ -150,7 +150,6 @@ class CentralMoments(Dispersion):
     3.0
     """
 
-    takes_short_steps = False
     _fields = ("order", "weight")
     is_convex = property(lambda self: self.order % 2 == 0 or self.weight == 0.0)
 
@@ -177,7 +176,6 @@ class Semideviations(Dispersion):
     2.5
     """
 
-    takes_short_steps = False
     _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
 
     def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:

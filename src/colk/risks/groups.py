@@ -1,5 +1,7 @@
 """Risks of groups of samples: the mean loss of the groups that do worst."""
 
+from typing import ClassVar
+
 import cython
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +10,7 @@ from colk._validation import Array, check_fraction, check_number
 from colk.losses import Loss
 from colk.risks.base import Risk, Rows
 from colk.risks.of_losses import weighed
+from colk.risks.samples import Sample, Statistics
 
 
 class GroupRisk(Risk):
@@ -37,8 +40,10 @@ class GroupRisk(Risk):
 
     _fields = ("tail_fraction",)
     estimator_call = "COLKRegressor(risk='group').fit(X, y, groups=...), or COLKClassifier likewise"
-    needs_groups = starts_from_mean = keeps_weights_of_sample = True
-    can_grow = False
+    starts_from_mean = True
+    needs_groups: ClassVar[bool] = True
+    keeps_weights_of_sample: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = False
 
     def __init__(self, tail_fraction: float = 0.0) -> None:
         given = check_number(tail_fraction, "tail_fraction", at_least=0.0)
@@ -60,6 +65,10 @@ class GroupRisk(Risk):
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         return np.zeros(0)
+
+    def statistics(self, sample: Sample) -> Statistics:
+        self.check_stream()
+        return super().statistics(sample)
 
     def largest_weight(self, n_groups: int) -> float:
         """Return the largest weight that a group may have, 1/(αG) or 1."""

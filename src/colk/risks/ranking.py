@@ -1,5 +1,7 @@
 """Risks of pairs of samples: the area under the ROC curve as an objective."""
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,15 +37,17 @@ class AUC(Risk):
     --------
     >>> from colk.losses import Logistic
     >>> f, y = [0.5, 0.0, -1.0], [1.0, 1.0, -1.0]
-    >>> AUC().value_at(Logistic(), f, y)  # the mean of (1 − 0.5 − 1)² and (1 − 0 − 1)²
+    >>> round(AUC().value_at(Logistic(), f, y), 12)  # the mean of (1 − 0.5 − 1)² and (1 − 0 − 1)²
     0.125
     """
 
     _fields = ()
     estimator_call = "COLKClassifier(risk='auc').fit(X, y)"
     n_inner = property(lambda self: 3)
-    is_of_pairs = starts_from_mean = keeps_weights_of_sample = True
-    can_grow = False
+    starts_from_mean = True
+    is_of_pairs: ClassVar[bool] = True
+    keeps_weights_of_sample: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = False
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         if n_outputs != 1 or n_targets != 1:

@@ -11,7 +11,8 @@ from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.objective import HeldBlock, Objective
+from colk.rkhs.polishing.block_sums import HeldBlock
+from colk.rkhs.polishing.objective import Objective
 from colk.rkhs.polishing.span import Span
 from colk.rkhs.polishing.stages import solve
 

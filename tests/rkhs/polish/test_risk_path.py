@@ -22,9 +22,9 @@ from colk.risks import (
 from colk.risks.samples import HeldSample
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import polish, polish_under_risk
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import leave_one_out
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.risk_path import follow_risk_path
 from colk.rkhs.polishing.span import Span
 

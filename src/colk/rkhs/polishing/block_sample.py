@@ -7,8 +7,9 @@ import numpy as np
 
 from colk._validation import Array
 from colk.risks.samples import Part
+from colk.rkhs.polishing.block_sums import losses_block, part_block
 from colk.rkhs.polishing.blocks import Blocks
-from colk.rkhs.polishing.objective import Objective, losses_block, part_block
+from colk.rkhs.polishing.objective import Objective
 
 __all__ = ["BlockSample"]
 

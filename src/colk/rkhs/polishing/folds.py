@@ -13,8 +13,8 @@ from colk.losses import Loss
 from colk.risks import Mean
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.span import Span
 from colk.rkhs.polishing.stages import Solution, solve
 

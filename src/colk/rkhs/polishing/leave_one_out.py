@@ -13,8 +13,8 @@ import numpy as np
 from colk._validation import Array
 from colk.losses import Loss
 from colk.risks import Mean, Risk
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.span import Solver
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]

@@ -10,7 +10,7 @@ from colk.losses import Loss
 from colk.risks import AUC, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.objective import HeldBlock
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.span import Span
 from colk.rkhs.polishing.stages import solve
 from colk.rkhs.polishing.weights import Polished, polish

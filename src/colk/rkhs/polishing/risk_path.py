@@ -21,9 +21,9 @@ from colk.losses import Loss
 from colk.risks import LossRisk, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import leave_one_out
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
 from colk.rkhs.polishing.span import Span
 

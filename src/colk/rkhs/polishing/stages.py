@@ -14,10 +14,10 @@ from colk._validation import Array
 from colk.losses import Huber, LogCosh, Loss, Squared
 from colk.risks import Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.blocks import Blocks
 from colk.rkhs.polishing.interior_point import follow_path
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.span import Solver
 
 __all__ = ["Report", "SearchState", "Solution", "solve", "solve_by_sums"]

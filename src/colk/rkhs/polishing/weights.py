@@ -13,9 +13,9 @@ from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import Choice, choose_regularization, left_out_and_kept
 from colk.rkhs.polishing.newton import Search
-from colk.rkhs.polishing.objective import HeldBlock
 from colk.rkhs.polishing.span import Solver, Span
 from colk.rkhs.polishing.stages import solve
 
