@@ -20,7 +20,6 @@ from colk.model.fit import Fit
 from colk.model.passes import Passes
 from colk.model.rows import LocalRows, Rows
 from colk.model.targets import Targets
-from colk.risks import GroupRisk
 from colk.rkhs.polishing import Polished
 
 __all__ = ["FittedEstimator"]
@@ -150,12 +149,12 @@ class FittedEstimator(COLKEstimator):
     def _check_groups(self, groups: ArrayLike | None) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""
         risk = as_risk(self.risk)
-        if not isinstance(risk, GroupRisk):
+        if not risk.needs_groups:
             if groups is not None:
                 raise ValueError('groups are for the risk "group" only, see colk.risks.GroupRisk')
             return None
         if groups is None or not self.polish:
-            risk.refuse()
+            risk.check_stream()
         return np.asarray(column_or_1d(groups))
 
     # -- the fit -----------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from colk.estimators.fitting import FittedEstimator
 from colk.estimators.sparse_input import is_large
 from colk.kernels.of_rows import OfRows
 from colk.model import OnlineFit
-from colk.risks import GroupRisk
 
 __all__ = ["ScaledTargets"]
 
@@ -89,7 +88,7 @@ class ScaledTargets(FittedEstimator):
             and self.scale_targets
             and learner.is_vector
             and not online.is_pending
-            and not isinstance(learner.risk, GroupRisk)
+            and not learner.risk.needs_groups
             and not isinstance(learner.kernel, OfRows)
         )
 
