@@ -1,8 +1,8 @@
 """The files of the package that one row passes, and those that `colk fit` of 60 rows passes.
 
 A copy of the package without its compiled modules is traced: a file counts if one of its functions
-is called. For `partial_fit` the model learns 300 rows first, so that it has all its atoms; then 20
-more rows are learned one at a time. `colk fit` runs twice, and the second run is traced, from the
+is called. For `partial_fit` the model learns 600 rows first, so that it has all its atoms, and its
+kernel is chosen; then 20 more rows are learned one at a time. `colk fit` runs twice, and the second run is traced, from the
 command line to the model's file, so that imports do not count.
 
     python benchmarks/trace_files.py
@@ -42,11 +42,11 @@ _PARTIAL_FIT = """
 import numpy as np
 from colk import COLKRegressor
 
-X = np.random.default_rng(0).normal(size=(320, 2))
-model = COLKRegressor(kernel="laplacian", step_size=0.05, max_atoms=20)
-model.partial_fit(X[:300], np.sin(X[:300, 0]))
+X = np.random.default_rng(0).normal(size=(620, 2))
+model = COLKRegressor(kernel=KERNEL, step_size=0.05, max_atoms=20)
+model.partial_fit(X[:600], np.sin(X[:600, 0]))
 sys.setprofile(note)
-for i in range(300, 320):
+for i in range(600, 620):
     model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
 sys.setprofile(None)
 print(*sorted(seen))
@@ -70,9 +70,9 @@ print(*sorted(seen))
 """
 
 
-def files_of_partial_fit() -> list[str]:
+def files_of_partial_fit(kernel: str = "laplacian") -> list[str]:
     """Files that a row passes in `COLKRegressor.partial_fit`."""
-    return _trace(_PARTIAL_FIT)
+    return _trace(f"KERNEL = {kernel!r}" + _PARTIAL_FIT)
 
 
 def files_of_fit(*options: str) -> list[str]:
@@ -98,6 +98,7 @@ def _trace(program: str) -> list[str]:
 def main() -> None:
     for title, files in (
         ("partial_fit of one row", files_of_partial_fit()),
+        ("partial_fit of one row, the data choose the kernel", files_of_partial_fit("auto")),
         ("colk fit of 60 rows", files_of_fit()),
         (f"colk fit of 60 rows {' '.join(PLAIN)}", files_of_fit(*PLAIN)),
     ):

@@ -11,9 +11,9 @@ cdef class RunningScale:
     cdef bint _was_kept
     @cython.locals(is_kept=bint)
     cpdef double update(self, double value, double weight) except? -1.5e300
-    @cython.locals(before=double[::1])
+    @cython.locals(before=double[::1], j=Py_ssize_t)
     cdef void _remember(self, bint is_kept) noexcept
-    @cython.locals(before=double[::1])
+    @cython.locals(before=double[::1], j=Py_ssize_t)
     cpdef int undo(self) except -1
     @cython.locals(moved=double, share=double, gap=double)
     cdef int _update_column(self, Py_ssize_t j, double value, double weight, bint is_kept) except -1

@@ -88,7 +88,7 @@ class RunningScale:
         self._centers, self._units = np.zeros(n_columns), np.ones(n_columns)
         self._sample = SortedSample(n_columns, level)
         self._sample_before = SortedSample(n_columns, level)
-        self._before, self._was_kept = np.zeros(5), False
+        self._before, self._was_kept = np.zeros(1 + 4 * n_columns), False
         if means is not None and deviations is not None and rows is not None:
             self._sample.restore(n_seen, rows)
             self._set(total, means, deviations)
@@ -144,17 +144,21 @@ class RunningScale:
     def _remember(self, is_kept: bool) -> None:
         """Save the values that `undo` restores; the sample has already counted the row."""
         before = self._before
-        before[0], before[1], before[2] = self.total, self._means[0], self._deviations[0]
-        before[3], before[4] = self._centers[0], self._units[0]
+        before[0] = self.total
+        for j in range(len(self._means)):
+            before[4 * j + 1], before[4 * j + 2] = self._means[j], self._deviations[j]
+            before[4 * j + 3], before[4 * j + 4] = self._centers[j], self._units[j]
         self._was_kept = is_kept
         if is_kept:
             self._sample_before.copy_from(self._sample)
 
     def undo(self) -> int:
-        """Undo the last `update`."""
+        """Undo the last `update`, or an `absorb` of one row."""
         before = self._before
-        self.total, self._means[0], self._deviations[0] = before[0], before[1], before[2]
-        self._centers[0], self._units[0] = before[3], before[4]
+        self.total = before[0]
+        for j in range(len(self._means)):
+            self._means[j], self._deviations[j] = before[4 * j + 1], before[4 * j + 2]
+            self._centers[j], self._units[j] = before[4 * j + 3], before[4 * j + 4]
         if self._was_kept:
             self._sample.copy_from(self._sample_before)
         self._sample.uncount()
@@ -210,8 +214,10 @@ class RunningScale:
             weight = 1.0
             if weights is not None:
                 weight = weights[i]
-            self.total += weight
             is_kept = self._sample.takes_next()
+            if n == 1:
+                self._remember(is_kept)
+            self.total += weight
             for j in range(width):
                 self._update_column(j, X[i, j], weight, is_kept)
                 if not math.isfinite(self._centers[j] + self._units[j]):

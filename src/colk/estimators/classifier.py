@@ -62,8 +62,8 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
     bandwidth : "auto", "scale", "median" or float, default="scale"
         Bandwidth of a kernel that is given by name.
     standardize : bool or "auto", default="auto"
-        Whether to scale the features. "auto" does if they are a table with gaps, categories or
-        dates, or if their scales differ by more than a factor of 10.
+        Whether to scale the features. "auto" does in a stream, and in `fit` if they are a table
+        with gaps, categories or dates, or if their scales differ by more than a factor of 10.
     loss : Loss or str, default="logistic"
         The loss of one prediction. "logistic" becomes the softmax loss for more than two classes.
         The margin losses "hinge", "squared_hinge" and "smooth_hinge" then compare each class with

@@ -57,18 +57,21 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     bandwidth : "auto", "scale", "median" or float, default="scale"
         Bandwidth of a kernel that is given by name; an object has its own. "scale" is √(p·var(X)/2)
         for p features, as scikit-learn's gamma="scale", and p·std(X)/2 for the Laplacian; "median"
-        is the median distance. Both are computed from the first data. "auto" lets the data choose,
-        as `kernel="auto"` does. Raise a number for a smoother function, lower it for more detail.
+        is the median distance. In a stream, "scale" takes the features to have variance 1, and
+        "median" is computed from the first part. "auto" lets the data choose, as `kernel="auto"`
+        does. Raise a number for a smoother function, lower it for more detail.
     standardize : bool or "auto", default="auto"
         Whether to scale numbers to mean 0 and standard deviation 1, both computed without outliers.
-        "auto" scales a table with gaps, categories or dates, and numbers whose scales differ by
-        more than a factor of 10 in the first data. It does not scale if the kernel is an object or
-        the bandwidth a number, because these are in units of X. Set False if the units are right.
+        "auto" does not scale if the kernel is an object or the bandwidth a number, because these
+        are in units of X. Otherwise it scales in a stream; in `fit` it scales a table with gaps,
+        categories or dates, and numbers whose scales differ by more than a factor of 10. A stream
+        scales each row by the rows up to it, so that its parts do not matter. Set False if the
+        units are right.
     scale_targets : bool, default=True
         Whether to learn (y − mean)/std instead of y. Both are robust: targets further than 5 robust
-        standard deviations from the median are first moved to that distance. `fit` and the first
-        `partial_fit` use all their targets, a later `partial_fit` the targets so far. Switch it off
-        only if the targets already have a standard deviation of about 1.
+        standard deviations from the median are first moved to that distance. `fit` uses all
+        targets, `partial_fit` those up to the row. Switch it off only if the targets already have a
+        standard deviation of about 1.
     loss : Loss or str, default="huber"
         The loss of one prediction, such as "huber", "squared", "epsilon_insensitive" or "pinball".
         Use "squared" to estimate the mean, "pinball" for a quantile. Thresholds are in units of the

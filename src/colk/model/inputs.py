@@ -73,6 +73,12 @@ class Inputs:
 
     Attributes
     ----------
+    running : RunningScale or None
+        The means and deviations that each row of a stream changes.
+    is_settled : bool
+        Whether rows of numbers change nothing but `running`.
+    takes_numbers : bool
+        Whether rows of finite numbers are scaled, and nothing else.
     is_plain : bool
         Whether rows of finite numbers are neither encoded nor scaled.
     is_identity : bool
@@ -90,13 +96,10 @@ class Inputs:
 
     def __init__(self, encoder: TableEncoder, scale: RunningScale | None = None) -> None:
         self.encoder, self.scale = encoder, scale
+        self.running, self.is_settled = scale, True
+        self.takes_numbers = encoder.is_plain and not encoder.has_constants
         self.is_plain = scale is None and encoder.is_plain
-        self.is_identity = self.is_plain and not encoder.has_constants
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether rows that the learner takes as they are change nothing here."""
-        return True
+        self.is_identity = self.is_plain and self.takes_numbers
 
     @property
     def n_columns(self) -> int:

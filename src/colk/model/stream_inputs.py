@@ -69,6 +69,7 @@ class StreamInputs(Inputs):
         super().__init__(encoder, running if is_scaled else None)
         self.running, self.is_scaled = running, is_scaled
         self._first = None if first is None else [first]
+        self.is_settled = first is None
 
     @classmethod
     def begun(cls, columns: Sequence[Column], *, is_scaled: bool) -> Self:
@@ -91,11 +92,6 @@ class StreamInputs(Inputs):
         """The first rows, with gaps; None after 500 rows."""
         return None if self._first is None else np.concatenate(self._first)
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether rows that the learner takes as they are change nothing here."""
-        return self._first is None
-
     # -- learning ----------------------------------------------------------------------------
 
     def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
@@ -109,15 +105,19 @@ class StreamInputs(Inputs):
         self._check_source(source)
         is_new = isinstance(source, tuple) and self.encoder.unknown(source[1])
         encoder, running = (deepcopy if is_new else copy)(self.encoder), copy(self.running)
-        found = type(self)(encoder, running, self.is_scaled, None)
-        found._first = None if self._first is None else list(self._first)
+        found = self._with(encoder, running, self._first)
         parts = [found._take(part) for part in self._parts(source)]
         width = found.encoder.width
         rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
-        # Parts of the state decide whether rows pass unchanged, so they are set together.
-        after = type(self)(encoder, found.running, self.is_scaled, None)
-        after._first = found._first
-        return after, np.concatenate(rows)
+        return self._with(encoder, found.running, found._first), np.concatenate(rows)
+
+    def _with(
+        self, encoder: TableEncoder, running: RunningScale | None, first: list[Array] | None
+    ) -> Self:
+        """Return inputs with other parts."""
+        found = type(self)(encoder, running, self.is_scaled, None)
+        found._first, found.is_settled = None if first is None else list(first), first is None
+        return found
 
     def _parts(self, source: Array | Table) -> Iterator[Array | Table]:
         """Yield the rows until the first 500 are complete, and the others."""
@@ -149,7 +149,7 @@ class StreamInputs(Inputs):
         """Find by the first rows how gaps are filled from now on."""
         assert self.running is not None
         self.encoder.settle(first, self.running.means)
-        self._first = None
+        self._first, self.is_settled = None, True
         self.running = self.running if self.is_scaled else None
 
     def _filled_one_by_one(self, rows: Array) -> Array:
@@ -174,6 +174,19 @@ class StreamInputs(Inputs):
         if self.running is not None:
             self.running.absorb(rows if self.is_scaled else rows.copy())
         return rows
+
+    def keep_one(self, row: Array) -> None:
+        """Keep one of the first rows, which was added to `running`.
+
+        Parameters
+        ----------
+        row : array of shape (1, p)
+            Finite numbers, not scaled.
+        """
+        if self._first is not None:
+            self._first = [*self._first, row.copy()]
+            if sum(map(len, self._first)) == WARM_UP:
+                self._settle(np.concatenate(self._first))
 
     # -- encoding ----------------------------------------------------------------------------
 

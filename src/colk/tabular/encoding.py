@@ -27,9 +27,8 @@ __all__ = ["TableRows"]
 class TableRows(Guarded):
     """The part of `TableModel` that turns rows into points.
 
-    `fit` first finds the medians of the columns, which fill their gaps, and the cycles of dates,
-    then the scales. `learn` sees each row once, so it fills a gap with the mean of the rows so far
-    and uses all cycles of dates.
+    `fit` finds how gaps are filled, the cycles of dates and the scales on a sample. `learn` sees
+    each row once: its inputs are those of `colk.model.stream_inputs`, with all cycles of dates.
     """
 
     target: str

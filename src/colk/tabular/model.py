@@ -80,8 +80,8 @@ class TableModel(TableStream, StoredTable):
     may be missing (NaN or None): a missing category is one more value; a missing number or date is
     filled with a typical value and marked by an indicator. `fit` reads the rows several times and
     gives the same model as `COLKRegressor().fit` or `COLKClassifier().fit` on the rows in their
-    order, in the memory of 20,000 rows. `learn` reads the rows once. It standardises each row by
-    the mean and the deviation of the rows so far, so batches of any size give the same model.
+    order, in the memory of 20,000 rows. `learn` reads the rows once, and gives the same model as
+    `partial_fit`: it scales a row by the rows so far, so batches of any size give the same model.
 
     Parameters
     ----------
