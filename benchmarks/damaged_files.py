@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import struct
 
@@ -103,6 +104,92 @@ def swarm(good, others, rng):
         f'"model":{{"is":"KernelExpansion","kernel":{kernel},"atoms":1,"weights":1}}}}'
     )
     return seal(text.encode(), b"")
+
+
+def each_change(good):
+    """Yield files in which one number, text or array of the model is another one.
+
+    Of a pipeline, only what comes before its last step changes.
+    """
+    header, body = parts(good)
+    tree = header["model"]
+    if tree["is"].endswith(".Pipeline"):
+        tree = dict(tree["attributes"]["items"])["steps"][:-1]
+    found = list(places(tree))
+    for holder, key in found:
+        old = holder[key]
+        if key == "array" or (holder.get("is") if isinstance(holder, dict) else 0) == "texts":
+            continue  # the number of an array
+        for new in plain_changes(old):
+            holder[key] = new
+            yield told(header, body)
+        holder[key] = old
+    used = {value for holder, key in found if type(value := holder[key]) is int and key in ARRAYS}
+    arrays = arrays_of(header, body)
+    for number in sorted(used):
+        old = arrays[number]
+        for new in array_changes(old):
+            arrays[number] = new
+            yield assembled(header, arrays)
+        arrays[number] = old
+
+
+# Keys of a tree whose values are numbers of arrays.
+ARRAYS = ("array", "lengths", "text")
+
+
+def plain_changes(old):
+    """Yield replacements for a plain value."""
+    if isinstance(old, dict) and old.get("is") in ("array", "objects", "texts", "sparse", "scalar"):
+        yield from (None, [], 0)
+    elif isinstance(old, (int, float)) or (isinstance(old, dict) and old.get("is") == "float"):
+        yield from (0, -1, 2**63 - 1, 2**31, 10**9, 1e300, -0.5, not old, None)
+        yield {"is": "float", "value": "nan"}
+    elif isinstance(old, str):
+        yield from ("", "a", "(a+)+$", "filename", 3)
+    elif old is None:
+        yield from (0, -1, 10**9, "a", [])
+    elif isinstance(old, list) and old and not isinstance(old[0], (dict, list)):
+        yield from ([], old[:-1], [*old, old[-1]], old[::-1])
+
+
+def array_changes(old):
+    """Yield replacements for an array: other values, one of them or all, and other shapes."""
+    most = np.iinfo(old.dtype).max if old.dtype.kind in "iu" else 2**63 - 1
+    values = [0, most, 1] if old.dtype.kind in "ub" else [0, -1, most, 10**5]
+    for value in [np.nan, np.inf, 1e300] * (old.dtype.kind == "f") + values:
+        yield np.full_like(old, value)
+        if old.size:
+            for place in (0, -1):
+                new = old.copy()
+                new.reshape(-1)[place] = value
+                yield new
+    yield from (old[..., None], old.reshape(-1), old.astype("<i8"), old.astype("<f4"))
+    if old.ndim:
+        yield from (old[:0], old[:-1], old[::-1], np.concatenate([old, old]))
+    if old.ndim == 2:
+        yield from (old.T, old[:, :-1])
+
+
+def arrays_of(header, body):
+    """Return the arrays of a file."""
+    found, start = [], 0
+    for entry in header["arrays"]:
+        dtype, size = np.dtype(entry["dtype"]), math.prod(entry["shape"])
+        found.append(np.frombuffer(body, dtype, size, start).reshape(entry["shape"]))
+        start += dtype.itemsize * size + -dtype.itemsize * size % 8
+    return found
+
+
+def assembled(header, arrays):
+    """Return a file of a header and arrays."""
+    table = [{"dtype": a.dtype.str, "shape": list(a.shape)} for a in arrays]
+    return told({**header, "arrays": table}, b"".join(map(padded, arrays)))
+
+
+def padded(array):
+    data = np.ascontiguousarray(array).tobytes()
+    return data + bytes(-len(data) % 8)
 
 
 def places(tree):

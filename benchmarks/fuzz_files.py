@@ -6,11 +6,18 @@ that takes longer than a few seconds, an undocumented exception, code that runs,
 grows beyond the order of the file size.
 
     python benchmarks/fuzz_files.py --count 100000
+
+With `--structure` the files are not random: in each pipeline with a class of scikit-learn that
+files may hold, each number and array of the state is replaced by 0, −1, 2⁶³ − 1, NaN and by other
+shapes. `--part 0/4` does the first of four parts.
+
+    python benchmarks/fuzz_files.py --structure
 """
 
 import argparse
 import faulthandler
 import gc
+import itertools
 import os
 import pathlib
 import random
@@ -22,7 +29,8 @@ import time
 import warnings
 
 import numpy as np
-from damaged_files import damage
+from damaged_files import damage, each_change
+from steps import DATA, fitted_pipelines
 
 PATIENCE = 10.0  # seconds for a file
 SLACK = 2**27  # bytes of address space beyond what a file may ask for
@@ -195,12 +203,12 @@ def online_models():
     yield raced
 
 
-def write_corpus(folder):
-    """Save all models."""
+def write_corpus(folder, models):
+    """Save models."""
     import colk
 
-    for number, model in enumerate(corpus()):
-        colk.save(model, folder / f"{number:02d}.colk")
+    for number, model in enumerate(models):
+        colk.save(model, folder / f"{number:03d}.colk")
 
 
 def use(model, folder):
@@ -241,9 +249,12 @@ def use(model, folder):
         for row in rows:
             model.learn_one(row, "low" if classes else 1.0)
             model.predict_one(row)
+    elif type(model).__name__ == "Pipeline" and model.steps[0][0] in DATA:
+        model.predict(DATA[model.steps[0][0]][:20])
     elif hasattr(model, "partial_fit"):
         found = model.predict(points)
-        model.partial_fit(points, found)
+        is_quantiles = type(model).__name__ == "COLKQuantileRegressor"
+        model.partial_fit(points, found[:, 0] if is_quantiles else found)
         model.predict(points)
     elif hasattr(model, "predict"):
         model.predict(points)
@@ -276,8 +287,21 @@ def bound(size):
     resource.setrlimit(resource.RLIMIT_AS, (memory() + 64 * size + 2**24 + SLACK, hard))
 
 
-def work(folder, seed, start, stop):
-    """Fuzz the files start, …, stop − 1; print each number before and each result after."""
+def damaged(samples, given):
+    """Yield the files start, …, start + count − 1, and their numbers."""
+    stop = given.start + given.count
+    if given.structure:
+        changes = itertools.chain.from_iterable(map(each_change, samples))
+        yield from itertools.islice(enumerate(changes), given.start, stop, given.every)
+        return
+    for number in range(given.start, stop):
+        rng = random.Random(f"{given.seed}-{number}")
+        yield number, damage(rng.choice(samples), samples, rng)
+
+
+def work(given):
+    """Fuzz the files start, …, start + count − 1; print each number before, each result after."""
+    folder = pathlib.Path(given.work)
     import colk
     from colk.errors import FileFormatError
 
@@ -292,9 +316,7 @@ def work(folder, seed, start, stop):
         repr(model)
         use(model, scratch)
     watch = Watch()
-    for number in range(start, stop):
-        rng = random.Random(f"{seed}-{number}")
-        data = damage(rng.choice(samples), samples, rng)
+    for number, data in damaged(samples, given):
         (scratch / "file").write_bytes(data)
         print("at", number, flush=True)
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
@@ -306,11 +328,12 @@ def work(folder, seed, start, stop):
             watch.active, said = False, "loaded"
             use(model, scratch)
         except (FileFormatError, LookupError, MemoryError) as error:
-            fault = None if said == "refused" or isinstance(error, MemoryError) else repr(error)
+            is_large = isinstance(error, MemoryError) and not given.structure
+            fault = None if said == "refused" or is_large else repr(error)
         except (ValueError, ArithmeticError) as error:
             fault = repr(error) if said == "refused" else None
         except Exception as error:
-            # Attributes of scikit-learn's classes are plain, but may not fit each other.
+            # Parameters of scikit-learn's classes may not fit the data.
             is_pipeline = said == "loaded" and type(model).__name__ == "Pipeline"
             fault = None if is_pipeline else repr(error)
         else:
@@ -325,11 +348,14 @@ def work(folder, seed, start, stop):
         print(said, number, flush=True)
 
 
-def supervise(folder, seed, start, stop, tally, faults):
-    """Run one worker; return the number of the first file that it did not load."""
-    command = [sys.executable, __file__, "--work", str(folder), "--seed", str(seed)]
-    command += ["--start", str(start), "--count", str(stop)]
+def supervise(folder, given, start, tally, faults):
+    """Run one worker; return the number of the first file that it did not load, None at the end."""
+    count = given.start + given.count - start
+    command = [sys.executable, __file__, "--work", str(folder), "--seed", str(given.seed)]
+    command += ["--start", str(start), "--count", str(count)]
+    command += ["--every", str(given.every)] + ["--structure"] * given.structure
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment["LOKY_MAX_CPU_COUNT"] = "1"  # processes could not begin in bounded memory
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
@@ -353,28 +379,32 @@ def supervise(folder, seed, start, stop, tally, faults):
             errors.seek(0)
             faults.append(f"{at}: the process ended with {code}: {errors.read(1500)}")
             print(faults[-1], flush=True)
-    return at + 1
+    return None if code == 0 else at + given.every
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=2000, help="number of files")
+    parser.add_argument("--structure", action="store_true", help="change each part of pipelines")
+    parser.add_argument("--every", type=int, default=1, help="change only every n-th of them")
+    parser.add_argument("--part", default="0/1", help="which part of the pipelines, e.g. 0/4")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="number of the first file")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(pathlib.Path(given.work), given.seed, given.start, given.count)
+        work(given)
         return 0
     began, tally, faults = time.perf_counter(), {}, []
     shared = "/dev/shm" if os.path.isdir("/dev/shm") else None  # in memory, if possible
     with tempfile.TemporaryDirectory(dir=shared) as place:
         folder = pathlib.Path(place) / "corpus"
         folder.mkdir()
-        write_corpus(folder)
-        at, stop = given.start, given.start + given.count
-        while at < stop and len(faults) < 20:
-            at = supervise(folder, given.seed, at, stop, tally, faults)
+        part = map(int, given.part.split("/"))
+        write_corpus(folder, fitted_pipelines(*part) if given.structure else corpus())
+        at = given.start
+        while at is not None and len(faults) < 20:
+            at = supervise(folder, given, at, tally, faults)
     seconds = time.perf_counter() - began
     print(
         f"{sum(tally.values())} files: {tally.get('refused', 0)} refused, "

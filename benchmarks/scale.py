@@ -56,8 +56,9 @@ from colk.distributed.engines import DaskParts
 from colk.kernels import Matern
 from colk.losses import Squared
 from colk.risks import Mean
-from colk.rkhs.polishing.row_terms import SumObjective
-from colk.rkhs.polishing.sums import sums_block
+from colk.risks.samples import APART, HeldSample
+from colk.rkhs.polishing.block_sums import curvature_block, sums_block
+from colk.rkhs.polishing.objective import Objective
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "scale.png"
 STORE = Path(tempfile.gettempdir()) / "colk_scale.json"
@@ -82,11 +83,13 @@ def blocks(client: Client, n_rows: int, n_parts: int = PARTS) -> DaskParts:
     return DaskParts(client, tasks)
 
 
-def arguments_of(n_atoms: int, bend: bool) -> tuple[Any, ...]:
-    """Arguments of `sums_block` after the block."""
+def pass_of(n_atoms: int, bends: bool) -> tuple[Any, ...]:
+    """Return the function of a block that sums derivatives, and its arguments after the block."""
     atoms = np.random.default_rng(0).random((n_atoms, FEATURES))
-    objective = SumObjective(Matern(2.0), atoms, Squared(), Mean(), 1)
-    return None, objective, np.zeros((n_atoms, 1)), None, bend
+    objective = Objective(Matern(2.0), atoms, Squared(), Mean(), 1)
+    nothing_joint = Mean().statistics(HeldSample(np.ones(1), np.zeros(1)))
+    terms = None, objective, np.zeros((n_atoms, 1)), nothing_joint
+    return (curvature_block, *terms, APART, True) if bends else (sums_block, *terms)
 
 
 def timed(parts: DaskParts, function: Callable[..., Any], *arguments: Any) -> dict[str, float]:
@@ -101,7 +104,7 @@ def per_row(parts: DaskParts, n_rows: int, n_atoms: int) -> dict[str, float]:
     """Processor microseconds per row of each pass, and seconds of the yardstick per partition."""
     found = {}
     for name, bend in PASSES.items():
-        used = timed(parts, sums_block, *arguments_of(n_atoms, bend))["used"]
+        used = timed(parts, *pass_of(n_atoms, bend))["used"]
         found[name] = 1e6 * used / n_rows
     found["yardstick"] = timed(parts, hashed, 1)["used"] / len(parts)
     return found
@@ -135,15 +138,15 @@ def measure_workers(
     ):
         parts = {"1": blocks(alone, sizes[-1]), "2": blocks(both, sizes[-1])}
         for each in parts.values():  # the rows are made, and every worker gets its share
-            timed(each, sums_block, *arguments_of(n_atoms, False))
+            timed(each, *pass_of(n_atoms, False))
         found["yardstick"] = alternated(parts, hashed, yardstick)
         for name, bend in PASSES.items():
-            arguments = arguments_of(n_atoms, bend)
+            function, *arguments = pass_of(n_atoms, bend)
             before = sum(both.run(sent_to_workers).values())
-            found[name] = alternated(parts, sums_block, *arguments)
+            found[name] = alternated(parts, function, *arguments)
             moved = sum(both.run(sent_to_workers).values()) - before
             found["moved"][name] = moved / ROUNDS
-            sums = sums_block(make_rows(0, 8, 8), *arguments)
+            sums = function(make_rows(0, 8, 8), *arguments)
             found["sent"][name] = len(pickle.dumps(sums, protocol=5))
         found["task"] = per_task(alone)
     return found

@@ -32,7 +32,7 @@ def houses(tmp_path):
         f"{a:.3f},{b:.3f},{c},{d:.3f},{e}"
         for a, b, c, d, e in zip(size, age, city, price, kind, strict=True)
     ]
-    lines[10], lines[700], lines[900] = "?,1,Bonn,2,dear", "1,2", "x,3,Rome,1,cheap"
+    lines[10], lines[700], lines[900] = "wide,1,Bonn,2,dear", "1,2", "x,3,Rome,1,cheap"
     path = tmp_path / "houses.csv"
     path.write_text("\n".join(["size,age,city,price,kind", *lines]) + "\n")
     return path

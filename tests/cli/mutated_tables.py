@@ -100,6 +100,7 @@ def check(path: Path, model: Path) -> int:
     out, error = io.StringIO(), io.StringIO()
     model.unlink(missing_ok=True)
     options = ["--target", "y", "--task", "regression", "--features", "a,b,city,when"]
+    options.append("--allow-rejects")
     began = time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         code = run(["fit", str(path), *options, "--model", str(model)])

@@ -71,7 +71,8 @@ def test_dates_are_read_whatever_their_form(colk, tmp_path, form):
     path.write_text("\n".join(["when,y", *lines]) + "\n")
     code, out, _, model = fit(colk, path)
     assert code == 0
-    assert re.search(r"when +dates +0 % +date: ", out)
+    order = " with the month first" if form.startswith("%m") else ""
+    assert re.search(rf"when +dates +0 % +date{order}: ", out)
     found = package.load(model)
     assert found.dates == ("when",)
     seconds = [day.replace(tzinfo=datetime.UTC).timestamp() for day in DAYS]
@@ -120,7 +121,6 @@ def test_other_formats_are_recognised(colk, tmp_path):
         (lzma.compress(text), "it is compressed with xz"),
         (b"PK\x03\x04 and more", "a ZIP archive or an Excel file"),
         (buffer.getvalue(), "a Parquet file"),
-        (text.decode().encode("utf-16"), "text in UTF-16"),
     ):
         path = tmp_path / "t.csv"
         path.write_bytes(data)

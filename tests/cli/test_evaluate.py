@@ -19,7 +19,7 @@ FIT = ("--features", "size,age,city", "--seed", "3")
 def good_rows(path):
     """Columns of the rows that can be used."""
     rows = [row for row in csv.DictReader(path.read_text().splitlines()) if row["kind"]]
-    rows = [row for row in rows if row["size"] not in ("?", "x", None)]
+    rows = [row for row in rows if row["size"] not in ("wide", "x", None)]
     numbers = {name: np.array([float(row[name]) for row in rows]) for name in ("size", "age")}
     texts = {name: np.array([row[name] for row in rows], dtype=object) for name in ("city", "kind")}
     return {**numbers, **texts, "price": np.array([float(row["price"]) for row in rows])}

@@ -36,6 +36,11 @@ def tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+def form(text):
+    """A text without its numbers."""
+    return re.sub(r"\d[\d.,]*\d|\d", "N", text)
+
+
 def test_the_lines_of_the_page_run(colk, tables):
     assert len(LINES) > 10
     for line in LINES:
@@ -50,6 +55,9 @@ def test_the_lines_of_the_page_run(colk, tables):
         if words[1] == "fit" and "--id" in words:
             table = re.search(r"```text\n(column.*?)```", PAGE, re.S)[1]
             assert out.startswith(table)
+        if words[1] == "fit" and "--holdout" in words:
+            shown = re.search(r"```text\n(error.*?)```", PAGE, re.S)[1]
+            assert form(out.partition("\n\n")[2]).startswith(form(shown))
     head = Path("sure.csv").read_text().splitlines()[0]
     assert head == "number,city,prediction,lower,upper"
 

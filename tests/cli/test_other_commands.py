@@ -69,7 +69,7 @@ def test_standard_input_to_standard_output_line_by_line(model):
     process.stdin.write(b"size,age,city\n100,10,Bonn\n")
     process.stdin.flush()
     first = json.loads(process.stdout.readline())  # while the pipe is open
-    process.stdin.write(b"100,?,Rome\n100,10,Bonn\n")
+    process.stdin.write(b"100,wide,Rome\n100,10,Bonn\n")
     process.stdin.flush()
     second, third = (json.loads(process.stdout.readline()) for _ in range(2))
     process.communicate()

@@ -56,13 +56,13 @@ class StopError(Exception):
 def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, seed):
     """Saving or learning fails at random calls, again and again."""
     from colk.cli import run
-    from colk.tabular import sample
+    from colk.model import sample
 
     # Fewer rows than the file has, so that the polish makes passes over the files.
-    monkeypatch.setattr(sample, "_ROWS", 700)
+    monkeypatch.setattr(sample, "MOST_ROWS", 700)
     assert colk(*command(houses, folders[0]))[0] == 0
     draw = random.Random(seed)
-    original_save, original_feed, left = run.save, run.Run._feed, [0]
+    original_save, original_go_on, left = run.save, run.Run._go_on, [0]
 
     def count(call, *arguments):
         left[0] -= 1
@@ -71,9 +71,9 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
         return call(*arguments)
 
     monkeypatch.setattr(run, "save", lambda *a: count(original_save, *a))
-    monkeypatch.setattr(run.Run, "_feed", lambda *a: count(original_feed, *a))
+    monkeypatch.setattr(run.Run, "_go_on", lambda *a: count(original_go_on, *a))
     for _ in range(4):  # `benchmarks/kill.py` does it 200 times
-        left[0] = draw.randrange(40)
+        left[0] = draw.randrange(6)
         with pytest.raises(StopError):
             colk(*command(houses, folders[1], "--resume"))
     left[0] = 10**9

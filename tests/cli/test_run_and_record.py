@@ -4,44 +4,45 @@ import numpy as np
 import pytest
 
 from colk.cli.left_out import LeftOut
+from colk.model import sample
+from colk.tabular import TableModel
 from colk.tabular import record as record_module
-from colk.tabular.passes import TableFit
 from colk.tabular.record import Record, Score
 
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Collect the targets that are learned in each pass, and those that are tested."""
+    """Collect the targets that are read in each pass, and those that are tested."""
     passes, tested = {}, []
-    add, count = TableFit.add, Score.count
+    check, count = TableModel.checked_rows, Score.count
 
-    def noting_add(self, columns, y):
-        passes.setdefault((self.phase, self.epoch), []).extend(y)
-        return add(self, columns, y)
+    def noting_check(self, columns, y):
+        passes.setdefault(self.rows, []).extend(y)
+        return check(self, columns, y)
 
     def noting_count(self, model, columns, y):
         if type(self) is Score:
             tested.extend(y)
         return count(self, model, columns, y)
 
-    monkeypatch.setattr(TableFit, "add", noting_add)
+    monkeypatch.setattr(TableModel, "checked_rows", noting_check)
     monkeypatch.setattr(Score, "count", noting_count)
     return passes, tested
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
-def test_the_same_share_of_rows_is_held_out_of_every_pass(colk, tmp_path, seen, share):
+def test_the_same_share_of_rows_is_held_out_of_every_pass(colk, tmp_path, seen, share, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_ROWS", 300)  # so that there is a pass for the weights
     passes, tested = seen
     n, paths = 1500, [tmp_path / "a.csv", tmp_path / "b.csv"]
     for path, rows in zip(paths, (range(1000), range(1000, n)), strict=True):
         path.write_text("x,y\n" + "".join(f"{i % 7},{i}\n" for i in rows))
-    command = ["fit", *paths, "--target", "y", "--model", tmp_path / "m", "--epochs", 2]
+    command = ["fit", *paths, "--target", "y", "--model", tmp_path / "m"]
     assert colk(*command, "--kernel", "gaussian", "--holdout", share)[0] == 0
-    assert ("learn", 0) in passes
-    assert ("learn", 1) in passes
     held = set(tested)
     assert len(held) == len(tested)
     assert abs(len(held) - share * n) < 4.0 * np.sqrt(n * share * (1.0 - share))
+    assert len(passes) == 2  # before and after the sample has chosen the atoms
     for learned in passes.values():
         assert len(learned) == len(set(learned))
         assert set(learned) | held == set(range(n))

@@ -62,19 +62,24 @@ def test_texts_that_are_no_dates_stay_categories(colk, frame, tmp_path):
     assert re.search(r"shop +text, 12 values +\d % +category", out)
 
 
-def test_another_delimiter_is_suggested_by_every_command(colk, frame, tmp_path, model):
-    path = tmp_path / "new.csv"
-    frame.to_csv(path, index=False, sep=";")
-    for command in ("predict", "evaluate"):
-        code, _, error = colk(command, model, path)
-        assert code == 2
-        assert "try --delimiter ';'" in error
+def test_every_command_finds_the_format(colk, frame, tmp_path, model):
+    usual, path = tmp_path / "usual.csv", tmp_path / "new.csv"
+    frame.to_csv(usual, index=False)
+    frame.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-16")
+    found = "--encoding utf-16 --delimiter ';' --decimal ,"
+    code, out, error = colk("predict", model, path)
+    assert (code, f"colk: found {found}\n") == (0, error)
+    assert out == colk("predict", model, usual)[1]
+    code, out, _ = colk("evaluate", model, path)
+    assert code == 0
+    assert f"found    {found}\n" in out
+    assert out.split("\n\n")[1] == colk("evaluate", model, usual)[1].split("\n\n")[1]
 
 
 def test_decimal_commas_are_noticed(colk, frame, tmp_path):
     path = tmp_path / "new.csv"
     frame.to_csv(path, index=False, sep=";", decimal=",")
-    options = ("--delimiter", ";", "--model", tmp_path / "c.colk")
+    options = ("--decimal", ".", "--model", tmp_path / "c.colk")
     code, _, error = colk("fit", path, "--target", "amount", *options)
     assert code == 2
     assert "the target amount has decimal commas; add --decimal ," in error

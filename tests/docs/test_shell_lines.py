@@ -3,8 +3,10 @@
 import argparse
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,51 @@ def test_options_in_sentences_exist():
     ]
     assert len(found) > 5
     assert [each for each in found if each[2] not in options_of(each[1])] == []
+
+
+INSTALL = re.compile(r"pip install (.*?)(?=&&|$)", re.M)
+
+
+def requirements(arguments):
+    """Return what `pip install` is asked for, without its options."""
+    return [word for word in shlex.split(arguments, comments=True) if not word.startswith("-")]
+
+
+def test_no_line_installs_colk_from_an_index():
+    """No index has colk: blocks install a folder, or other packages."""
+    asked = [
+        (page, each)
+        for page, text in TEXTS.items()
+        for block in BLOCK.findall(text)
+        for arguments in INSTALL.findall(block)
+        for each in requirements(arguments)
+    ]
+    assert {"README.md", "docs/index.md", "docs/install.md"} <= {page for page, _ in asked}
+    assert [each for each in asked if re.match(r"colk\b(?!/)", each[1])] == []
+
+
+def test_sentences_install_colk_only_to_add_an_extra():
+    """pip takes an installed colk for `colk[extra]`, but looks for a plain `colk` in an index."""
+    asked = [
+        (page, each)
+        for page, text in TEXTS.items()
+        for arguments in re.findall(r"`pip install ([^`]*)`", BLOCK.sub("", text))
+        for each in requirements(arguments)
+    ]
+    assert len(asked) > 5
+    assert [each for each in asked if re.fullmatch(r"colk([=<>~!].*)?", each[1])] == []
+
+
+def test_pip_adds_an_extra_to_the_installed_colk():
+    """As messages advise: `pip install 'colk[cli]'` needs no index for colk itself."""
+    if not any(metadata.distributions(name="colk")):
+        pytest.skip("needs an installed colk")
+    pytest.importorskip("pip")
+    command = [sys.executable, "-m", "pip", "install", "--no-index", "--dry-run", "colk[data]"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert "Requirement already satisfied: colk[data]" in found.stdout
+    assert "Would install" not in found.stdout
 
 
 def test_extras_exist():

@@ -173,7 +173,6 @@ def test_one_class_mixes_functions_by_their_losses():
 # -- fits -------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="estimators, tables and partitions each lead their own fit")
 def test_one_function_leads_a_fit():
     """Only the fit of `model/` calls the polish, and what may follow it."""
     steps = {"final_polish", "polish_all_rows", "polish_groups", "solve_by_sums"}

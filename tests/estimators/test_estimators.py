@@ -140,6 +140,7 @@ def test_bandwidth_rules():
     assert one_point.bandwidth_ == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:one value in all rows")
 def test_weights_act_like_repetition_on_average():
     """A sample of weight 3 pulls like three of weight 1: the quantile that is learned shows it."""
     rng = np.random.default_rng(1)

@@ -6,9 +6,9 @@ import pytest
 import colk
 from colk import COLKClassifier, COLKRegressor
 from colk.estimators import RiskPathDisplay
+from colk.model import sample
 from colk.risks import CVaR, Entropic, Mean, Semivariance, Variance
-from colk.tabular import TableModel, sample
-from colk.tabular.passes import TableFit
+from colk.tabular import TableModel
 
 
 def samples(n=600, seed=0, noise="exponential"):
@@ -115,34 +115,19 @@ def test_the_path_is_drawn():
         RiskPathDisplay.from_estimator(regressor().fit(X, y))
 
 
-def test_a_table_that_is_interrupted_has_the_same_path(tmp_path):
+def test_a_table_stores_its_path(tmp_path):
     X, y = samples()
     columns = {"a": X[:, 0], "b": X[:, 1]}
-    settings = {"kernel": "gaussian", "max_atoms": 60, "risk": CVaR(0.1)}
-    whole = TableModel("y", ["a", "b"], **settings).fit([(columns, y)])
-    fit = TableFit(TableModel("y", ["a", "b"], **settings))
-    fit.add(columns, y)
-    fit.end_pass()
-    half = {name: values[:300] for name, values in columns.items()}
-    fit.add(half, y[:300])
-    colk.save(fit._model, tmp_path / "half.colk")
-    model = colk.load(tmp_path / "half.colk")
-    assert model.path is None
-    rest = TableFit(model, phase="learn")
-    rest.add({name: values[300:] for name, values in columns.items()}, y[300:])
-    while rest.phase != "done":
-        rest.end_pass()
-        if rest.phase == "collect":
-            rest.add(columns, y)
-    np.testing.assert_array_equal(model.predict(columns), whole.predict(columns))
-    assert model.path == whole.path is not None
-    colk.save(model, tmp_path / "done.colk")
-    assert colk.load(tmp_path / "done.colk").path == whole.path
+    model = TableModel("y", ["a", "b"], kernel="gaussian", max_atoms=60, risk=CVaR(0.1))
+    colk.save(model.fit([(columns, y)]), tmp_path / "m.colk")
+    again = colk.load(tmp_path / "m.colk")
+    assert again.path == model.path is not None
+    np.testing.assert_array_equal(model.predict(columns), again.predict(columns))
 
 
 def test_a_table_of_many_rows_keeps_the_model_of_the_mean(monkeypatch):
     """If the path stays at the mean, the weights come from all rows, as for the mean."""
-    monkeypatch.setattr(sample, "_ROWS", 300)
+    monkeypatch.setattr(sample, "MOST_ROWS", 300)
     X, y = samples(900, noise="normal")
     columns = {"a": X[:, 0], "b": X[:, 1]}
     models = [

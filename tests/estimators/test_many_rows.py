@@ -185,7 +185,7 @@ class OnlyOnce(list):
 def test_what_cannot_be_read_again_is_refused():
     with pytest.raises(TypeError, match="an iterator can be read only once"):
         COLKRegressor().fit(iter([(X, Y)]))
-    with pytest.raises(ValueError, match="there are no rows"):
+    with pytest.raises(ValueError, match="no row could be learned"):
         COLKRegressor().fit(OnlyOnce([(X, Y)]))
     with pytest.raises(ValueError, match="requires y to be passed"):
         COLKRegressor().fit(X)

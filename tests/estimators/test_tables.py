@@ -191,6 +191,7 @@ def test_scaled_numbers_and_kernels_with_units_are_left_alone():
         assert found.learner_.function.atoms[0] in raw
 
 
+@pytest.mark.filterwarnings("ignore:one value in all rows")
 def test_kernels_of_a_table(fitted):
     given = model(kernel=Laplacian(2.0), standardize=True).fit(X, Y)
     assert given.kernel_.kernel == Laplacian(2.0)

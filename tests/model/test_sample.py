@@ -96,5 +96,5 @@ def test_a_column_of_objects_takes_the_kind_of_all_its_values():
 
 
 def test_no_rows_are_an_error():
-    with pytest.raises(ValueError, match="no rows with a positive weight"):
+    with pytest.raises(ValueError, match="no row could be learned"):
         drawn(Y, np.zeros(N)).drawn()

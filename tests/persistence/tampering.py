@@ -56,3 +56,9 @@ def set_tally(header, name, value):
     for item in header["model"]["state"]["items"]:
         if item[0] == name:
             item[1] = value
+
+
+def attributes(header, step=0):
+    """Names and trees of the attributes of a step."""
+    steps = dict(header["model"]["attributes"]["items"])["steps"]
+    return steps[step]["items"][1]["attributes"]["items"]

@@ -26,6 +26,7 @@ from colk.kernels import KERNELS, Gaussian, Linear, Polynomial
 from colk.learners import BSGD, NewtonCOLK
 from colk.losses import LOSSES
 from colk.persistence import trusted_types
+from colk.persistence._fitted import STATES
 from colk.persistence.trusted import is_model
 from colk.risks import RISKS
 from colk.schedules import PolyakRuppert, PowerDecay
@@ -145,14 +146,23 @@ def test_other_ways_of_storing_go_on_as_well(name, copied, tmp_path):
 
 
 def document(text):
-    """The document, and the same with the list of types as it must be."""
+    """The document with the lists of steps and of types as they must be."""
+    homes = {}
+    for key in STATES:
+        home, _, name = key.rpartition(".")
+        homes.setdefault(home, []).append(f"`{name}`")
+    rows = [f"| `{home}` | {', '.join(sorted(homes[home]))} |" for home in sorted(homes)]
+    table = "\n".join(["| module | classes |", "| --- | --- |", *rows])
+    before, _, rest = text.partition("<!-- steps -->\n")
+    after = rest[rest.index("\n\n") :]
+    text = f"{before}<!-- steps -->\n{table}{after}"
     start = text.index("<!-- trusted -->")
     listed = "\n".join(trusted_types())
     return text[:start] + f"<!-- trusted -->\n```text\n{listed}\n```\n"
 
 
-def test_the_document_lists_every_type_that_skops_must_trust():
-    """Run this file to write the list anew."""
+def test_the_document_lists_every_step_and_every_type_that_skops_must_trust():
+    """Run this file to write the lists anew."""
     text = DOCUMENT.read_text(encoding="utf-8")
     assert text == document(text)
 

@@ -9,6 +9,7 @@ from colk import COLKClassifier, COLKRegressor
 from colk.kernels import Gaussian
 from colk.losses import Logistic
 from colk.risks import AUC
+from colk.risks.samples import HeldSample
 from colk.rkhs import KernelExpansion, polish
 from colk.rkhs.polishing.ranking import area_under_roc
 
@@ -39,11 +40,17 @@ def test_value_and_gradient_are_those_of_all_pairs(seed):
 
 def test_second_derivative_is_that_of_the_gradient():
     f, y, weight = draw(3)
-    diagonal, vectors, signs = AUC().second_derivative_at(Logistic(), f, y, weight)
+    sample = HeldSample(weight / weight.sum(), predictions=f[:, None], targets=y)
+    statistics = AUC().statistics(sample)
+    joint = AUC().joint(statistics, sample)
+    bends = AUC().bends(statistics, sample, joint)
+    vectors = bends.vectors[:, :, 0] @ joint.mix.T
     moved = [AUC().gradient_at(Logistic(), f + e, y, weight) for e in np.eye(len(f))]
     expected = np.array(moved) - AUC().gradient_at(Logistic(), f, y, weight)  # it is quadratic
     np.testing.assert_allclose(
-        np.diag(diagonal) + (vectors * signs) @ vectors.T, expected, atol=1e-12
+        np.diag(bends.diagonal[:, 0]) + (vectors * joint.coefficients) @ vectors.T,
+        expected,
+        atol=1e-12,
     )
 
 

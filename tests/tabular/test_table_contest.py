@@ -12,7 +12,6 @@ import pytest
 import colk
 from colk import FileFormatError, _stored
 from colk.tabular import TableModel
-from colk.tabular.passes import TableFit
 
 CHANGE, SIZE = 1500, 3000
 RNG = np.random.default_rng(0)
@@ -140,17 +139,13 @@ def test_a_fitted_model_follows_a_change(tmp_path):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_passes_of_a_fit_keep_the_kernel_of_their_scan():
-    model = new(polish=False)
-    fit = TableFit(model, epochs=3)
-    kernels = set()
-    while fit.phase != "done":
-        fit.add(COLUMNS, Y)
-        fit.end_pass()
-        kernels.add(repr(model.kernel))
-    assert model.rows == 3 * SIZE
-    assert model._online.contest is None
-    assert len(kernels) == 1
+def test_passes_without_a_polish_keep_the_kernel_of_the_sample():
+    """Every pass learns all rows by steps."""
+    once, thrice = (new(polish=False).fit([(COLUMNS, Y)], epochs=epochs) for epochs in (1, 3))
+    assert once._online.learner.steps == SIZE
+    assert thrice._online.learner.steps == 3 * SIZE
+    assert repr(once.kernel) == repr(thrice.kernel)
+    assert thrice._online.contest is None
 
 
 def test_columns_and_labels_may_come_while_a_rival_learns(tmp_path):

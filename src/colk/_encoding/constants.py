@@ -1,5 +1,6 @@
 """Columns that have had one value in all rows so far; the model leaves them out."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
@@ -126,8 +127,17 @@ class ConstantColumns:
     """The part of a `TableEncoder` that leaves constant columns out, once it watches for them."""
 
     constants: Constants | None  # of numbers, dates, circles and codes; None: not watched
-    n_fixed: int
-    names: list[str]
+    gaps: list[str]
+
+    @property
+    @abstractmethod
+    def n_fixed(self) -> int:
+        """Number of leading columns of an encoded row: numbers, dates, circles and codes."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of the columns of an encoded row."""
 
     def watch_constants(self) -> Self:
         """Watch for constant columns from the first row on; return the encoder."""
@@ -136,10 +146,11 @@ class ConstantColumns:
 
     @property
     def constant_names(self) -> list[str]:
-        """Names of the columns of an encoded row that are constant, and left out."""
+        """Names of the columns without gaps that are constant, and left out."""
         if self.constants is None:
             return []
-        return [self.names[place] for place in self.constants.places.tolist()]
+        found = [self.names[place] for place in self.constants.places.tolist()]
+        return [name for name in found if name not in self.gaps]
 
     @property
     def has_constants(self) -> bool:

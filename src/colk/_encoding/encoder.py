@@ -188,7 +188,7 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
     @property
     def is_plain(self) -> bool:
         """Whether encoding leaves rows unchanged, because they are numbers without gaps."""
-        return self.width == self.n_columns and len(self._typical) == self.n_columns
+        return self.width == self.n_columns == len(self._of("number"))
 
     # -- learning the table ------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from colk._stored.fields import (
     refuse,
 )
 from colk._stored.memory import Memory, padding
+from colk._stored.sparse import sparse_matrix
 
 __all__ = [
     "MOST",
@@ -58,5 +59,6 @@ __all__ = [
     "padding",
     "refuse",
     "restore",
+    "sparse_matrix",
     "stores",
 ]

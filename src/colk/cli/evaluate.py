@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
 from colk.cli.options import (
-    Rejects,
     add_command,
     add_data,
     add_intervals,
     check_columns,
     need,
     open_source,
+    tell_found,
 )
 from colk.cli.paths import check_apart, check_file
+from colk.cli.rejects import Rejects
 
 if TYPE_CHECKING:
     from colk.cli.evaluation import Evaluation
@@ -81,6 +82,9 @@ def _run(arguments: argparse.Namespace) -> None:
             "model": str(arguments.model),
             "rows": f"{evaluation.record.rows:,} evaluated, {rejects.count:,} rejected",
         }
+        found = tell_found(source, arguments)
+        if found:
+            lines["found"] = found
         if arguments.report is not None:
             from colk.cli.evaluation_page import write_evaluation
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from colk.cli.evaluation import Evaluation
-    from colk.cli.options import Rejects
+    from colk.cli.rejects import Rejects
 
 __all__ = ["write_evaluation"]
 
@@ -74,7 +74,7 @@ def write_evaluation(
             figure(
                 "predictions",
                 "Predictions and targets",
-                predictions(record, model, "predicted"),
+                predictions(record.sample, model, "predicted"),
                 4.5,
                 "A sample of the rows.",
                 width=5.0,

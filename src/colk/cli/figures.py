@@ -78,10 +78,10 @@ def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
 
 
 def predictions(
-    record: Record, model: TableModel, title: str = "predicted before learning"
+    sample: Sequence[Sequence[Any]], model: TableModel, title: str
 ) -> "Callable[[Figure], None]":
     """Draw predictions over targets: points for regression, counts for classification."""
-    targets, predicted = zip(*record.sample, strict=True)
+    targets, predicted = zip(*sample, strict=True)
 
     def cloud(figure: "Figure") -> None:
         axes = figure.subplots()
@@ -95,7 +95,7 @@ def predictions(
     def counts(figure: "Figure") -> None:
         labels = list(dict.fromkeys([*model.labels, *targets]))[: 2 * _MOST_CLASSES]
         table = np.array(
-            [[sum(pair == [of, as_] for pair in record.sample) for as_ in labels] for of in labels],
+            [[sum(pair == [of, as_] for pair in sample) for as_ in labels] for of in labels],
             dtype=np.float64,
         )
         shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)

@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, LeftOut
 from colk.cli.new_model import new_model
-from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
+from colk.cli.options import add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
+from colk.cli.rejects import Rejects, TooManyRejectsError
 from colk.cli.resumed_model import resumed_model
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ Learn a model from rows in CSV, Parquet, JSON lines or LIBSVM format, in bounded
 memory. Files are read several times: for the scales of the columns and the choice
 of a kernel, for the atoms, and for the weights (not with --no-polish). Standard
 input is read once, with --solver newton. Numbers are standardised, columns of text
-are categories, and dates and missing cells are allowed. Each row is predicted before
-it is learned; the error shown is that of these predictions. Ctrl-C saves the model.
+are categories, and dates and missing cells are allowed. The error that is printed is
+that on rows that the model has not learned. Ctrl-C saves the model.
 
     colk fit houses.csv --target price --model houses.colk --report houses.html
     tail -f log.jsonl | colk fit - --format jsonl --target ms --model ms.colk
@@ -96,36 +96,33 @@ def _prepared(
 ) -> Iterator["Run"]:
     """Make a new run, or continue the run that is recorded in the notes of the model."""
     from colk.cli.run import Place, Run
-    from colk.tabular.passes import TableFit
     from colk.tabular.record import Record
 
-    notes, place, record = model.notes, Place(counts_rejects=source.waits), Record()
+    notes, place, record = model.notes, Place(), Record()
     size = count = 0
-    epochs = 1 if source.waits else arguments.epochs
     if goes_on:
         try:
-            record, size = Record(notes["record"]), int(notes["rejects_size"])
-            count, place = int(notes["rejected"]), Place.of(notes["place"])
-            if source.waits:  # earlier rows of a pipe cannot be read again
-                place = Place(place.epoch, before=place.before + place.taken, total=place.total)
-                epochs, place = place.epoch + 1, replace(place, counts_rejects=True)
-            fit = TableFit(
-                model,
-                epochs,
-                phase="learn" if notes["phase"] == "done" or source.waits else notes["phase"],
-                epoch=place.epoch,
-                iterate=None if source.waits else notes["polish"],
-            )
+            known, before = Record(notes["record"]), Place.of(notes["place"])
+            sizes = int(notes["rejects_size"]), int(notes["rejected"])
+            is_done = notes["phase"] == "done" and notes["epochs"] == arguments.epochs
+            read = notes["read"]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{arguments.model} does not record where its run stopped") from error
-    else:
-        fit = TableFit(model, epochs, phase="learn" if source.waits else "scan")
+        is_done = is_done and read["files"] == [each.state for each in source.prefixes()]
+        if source.waits:  # earlier rows of a pipe cannot be read again
+            place = Place(before=before.before + before.taken, total=before.total)
+        if source.waits or is_done:
+            record, (size, count) = known, sizes
     model.notes = {**notes, "data": source.paths}
     wants_rows = notes.get("intervals") is not None and not source.waits
     left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
-    every = arguments.checkpoint_every
-    with Rejects(arguments.rejects, arguments.strict, size, count) as rejects:
-        yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)
+    options = (arguments.strict, size, count, arguments.allow_rejects)
+    more = (arguments.checkpoint_every, arguments.epochs)
+    with Rejects(arguments.rejects, *options) as rejects:
+        run = Run(model, source, rejects, record, place, left_out, arguments.model, *more)
+        if goes_on and is_done and not source.waits:
+            run.phase = "done"
+        yield run
 
 
 def _learn(run: "Run", arguments: argparse.Namespace) -> int:
@@ -138,12 +135,19 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
                 show(rows)
                 publish()
 
-            finished = run.learn(stopped, tell)
+            try:
+                finished = run.learn(stopped, tell)
+            except TooManyRejectsError as error:
+                if not run.source.waits:
+                    raise
+                run.save()  # the rows of a pipe cannot be read again
+                raise TooManyRejectsError(
+                    f"{error}; the model of {model.rows:,} rows is saved in {arguments.model}"
+                ) from error
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
-            why = f"; first reason: {run.rejects.first}" if run.rejects.first else ""
-            raise ValueError(f"no row could be learned{why}")
+            raise run.nothing_learned()
         run.save()
         if stopped():
             goes_on = "" if finished else ", and --resume continues"
@@ -168,7 +172,7 @@ def _progress(run: "Run") -> Iterator[Callable[[int], None]]:
 
         def show(rows: int) -> None:
             error, atoms = run.record.recent, run.model.n_atoms
-            line.show(run.fit.phase, rows, run.work_done, error, atoms)
+            line.show(run.phase, rows, run.work_done, error, atoms)
 
         yield show
 
@@ -199,9 +203,10 @@ def _tell(run: "Run", arguments: argparse.Namespace, rows: int, seconds: float) 
     if arguments.report is not None:
         from colk.cli.page import write_page
 
-        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons)
+        pairs = None if run.left_out_rows is None else run.left_out_rows.sample
+        write_page(arguments.report, run.model, run.record, lines, run.rejects.reasons, pairs)
         lines["report"] = str(arguments.report.resolve())
-    for name, text in {"model": str(arguments.model), **lines}.items():
+    for name, text in {**lines, "model": str(arguments.model)}.items():
         print(f"{name:<9}{text}")
     constants = run.model.constant_columns
     told = [told_constants(constants)] if constants else []

@@ -6,7 +6,7 @@ import time
 
 from colk.cli.interrupts import interruptible
 from colk.cli.new_model import new_model
-from colk.cli.options import open_source
+from colk.cli.options import open_source, source_options
 
 __all__ = ["fit_on_cluster"]
 
@@ -37,13 +37,7 @@ def fit_on_cluster(arguments: argparse.Namespace) -> None:
         if source.waits:
             raise ValueError("--dask needs files, because the workers cannot read a pipe")
         model = new_model(arguments, source)
-    options = (
-        arguments.format,
-        arguments.delimiter,
-        arguments.columns,
-        arguments.n_features,
-        arguments.decimal,
-    )
+    options = source_options(arguments, arguments.n_features)
     files = [TableFile(path, model.wanted, options) for path in source.paths]
     began, address = time.monotonic(), None if arguments.dask == "local" else arguments.dask
     with interruptible(), connected(address) as client:

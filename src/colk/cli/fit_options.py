@@ -17,6 +17,7 @@ SETTINGS = (
     "exclude",
     "id",
     "task",
+    "month_first",
     "kernel",
     "bandwidth",
     "loss",
@@ -91,6 +92,11 @@ def _add_columns(group: Any) -> None:
         "--task",
         choices=("regression", "classification"),
         help="default: classification if the target is text, else regression",
+    )
+    group.add_argument(
+        "--month-first",
+        action=argparse.BooleanOptionalAction,
+        help="whether 3/4/2026 is in March (default: found in the first rows)",
     )
 
 
@@ -238,6 +244,11 @@ def add_running(group: Any) -> None:
         "--fail-on-drift",
         action="store_true",
         help="return exit code 3 if the error rose during the run; the model is written anyway",
+    )
+    group.add_argument(
+        "--allow-rejects",
+        action="store_true",
+        help="learn the other rows if more than 5 %% of the rows cannot be used (default: stop)",
     )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
     group.add_argument(

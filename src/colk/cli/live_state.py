@@ -160,8 +160,8 @@ class FileState(_Publisher):
 _PHASES = {
     "scan": "reads the table for the first time",
     "learn": "learns",
-    "collect": "reads the table once more",
-    "polish": "finds the weights",
+    "weights": "finds the weights",
+    "record": "records the errors",
     "done": "learned",
 }
 
@@ -189,7 +189,7 @@ def live_page(run: "Run", port: int) -> Iterator[Any]:
         if now - shown[0] < _PAUSE and not is_last:
             return
         shown[0] = now
-        phase = _PHASES.get(run.fit.phase, run.fit.phase)
+        phase = _PHASES.get(run.phase, run.phase)
         feed.publish(state_of(run.model, run.record, phase, speed.after(run.model.rows)))
 
     app = make_app(feed, f"Model of {run.model.target}", hosts=LOOPBACK_NAMES)

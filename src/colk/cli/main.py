@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from colk._version import __version__
+from colk.cli.rejects import TooManyRejectsError
 
 __all__ = ["main"]
 
@@ -73,8 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 for success, 2 for an error, 3 after a drift with
-        `colk fit --fail-on-drift`, 130 after Ctrl-C, 141 if the output is a closed pipe.
+        The exit code: 0 for success, 1 if too many rows cannot be used, 2 for another error, 3
+        after a drift with `colk fit --fail-on-drift`, 130 after Ctrl-C, 141 if the output is a
+        closed pipe.
     """
     words = sys.argv[1:] if arguments is None else arguments
     parsed = _parser(words).parse_args(words)
@@ -89,6 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("colk: error: there is not enough memory", file=sys.stderr)
         return 2
+    except TooManyRejectsError as error:
+        print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(_message(error).split())}", file=sys.stderr)
         return 2

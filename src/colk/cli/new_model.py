@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from colk.cli.fit_options import given, stored
+from colk.cli.options import tell_found
 from colk.cli.schema import Schema
 from colk.cli.terms import term
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["new_model"]
 
 # Options that name columns; `Schema` uses them.
-_OF_COLUMNS = ("target", "features", "categorical", "exclude", "id", "task")
+_OF_COLUMNS = ("target", "features", "categorical", "exclude", "id", "task", "month_first")
 
 
 def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
@@ -54,12 +55,12 @@ def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
     model.notes = {"settings": stored(given(arguments)), "holdout": arguments.holdout or 0.0}
     if arguments.intervals is not None:
         model.notes["intervals"] = arguments.intervals
-    month_first = source.first_rows.month_first & set(schema.dates)
-    if month_first:
-        model.notes["month_first"] = sorted(month_first)
+    if schema.month_first:
+        model.notes["month_first"] = sorted(schema.month_first)
     if arguments.id is not None:
         model.notes["id"] = arguments.id
-    for line in schema.lines():
+    found = tell_found(source, arguments)
+    for line in [*([f"found: {found}"] if found else []), *schema.lines()]:
         print(line)
     return model
 

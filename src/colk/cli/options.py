@@ -1,20 +1,18 @@
-"""Options that several commands share, and the list of rejected rows."""
+"""Options that several commands share."""
 
 import argparse
 import csv
 import importlib.util
-import io
 import os
-import re
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colk.tabular.reading import Reject, Source
+    from colk.tabular.reading import Source
 
 __all__ = [
-    "Rejects",
     "add_bounds",
     "add_command",
     "add_data",
@@ -28,6 +26,8 @@ __all__ = [
     "open_source",
     "port",
     "share",
+    "source_options",
+    "tell_found",
 ]
 
 
@@ -165,13 +165,24 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--delimiter",
         type=_delimiter,
         metavar="C",
-        help="delimiter of CSV (default: a comma, a tab for .tsv)",
+        help="delimiter of CSV (default: found in the first lines)",
     )
     data.add_argument(
         "--decimal",
         choices=(".", ","),
-        default=".",
-        help="decimal mark of numbers in CSV (default: .)",
+        help="decimal mark of numbers in CSV (default: found in the first rows)",
+    )
+    data.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="encoding of the text, such as cp1252 (default: found in the first rows)",
+    )
+    data.add_argument(
+        "--missing",
+        type=names,
+        metavar="WORDS",
+        help="words that mean a missing value, in all columns of CSV (default: usual words such as "
+        "NA, unknown and ?, in columns of numbers and dates)",
     )
     data.add_argument(
         "--columns",
@@ -205,14 +216,33 @@ def open_source(arguments: argparse.Namespace, features: Sequence[str] = ()) -> 
     pyarrow.enable_signal_handlers(False)
     pyarrow.array([0.0])
     numbers = [int(name) for name in features if name.isdecimal()]
-    return Source(
-        arguments.data,
+    n_features = arguments.n_features or max(numbers, default=None)
+    return Source(arguments.data, *source_options(arguments, n_features))
+
+
+def source_options(arguments: argparse.Namespace, n_features: int | None) -> tuple[Any, ...]:
+    """Return the options of the data, in the order of the parameters of `Source`."""
+    return (
         arguments.format,
         arguments.delimiter,
         arguments.columns,
-        arguments.n_features or max(numbers, default=None),
+        n_features,
         arguments.decimal,
+        arguments.encoding,
+        arguments.missing,
     )
+
+
+def tell_found(source: "Source", arguments: argparse.Namespace) -> str:
+    """Return the options that were found in the first rows, as text; "" for the usual ones."""
+    usual = {"encoding": "utf-8", "delimiter": ",", "decimal": ".", "missing": ""}
+    found = {
+        name: value
+        for name, value in source.found.items()
+        if value != usual[name] and getattr(arguments, name) is None
+    }
+    shown = {name: "tab" if value == "\t" else shlex.quote(value) for name, value in found.items()}
+    return " ".join(f"--{name} {value}" for name, value in shown.items())
 
 
 def check_columns(source: "Source", wanted: Iterable[str]) -> None:
@@ -230,105 +260,4 @@ def check_columns(source: "Source", wanted: Iterable[str]) -> None:
     missing = next((name for name in wanted if name not in source.kinds), None)
     if missing is not None:
         there = listed(source.kinds)
-        hint = _other_delimiter(there) if len(source.kinds) == 1 else ""
-        raise ValueError(f"{source.paths[0]} has no column {missing!r}; it has {there}{hint}")
-
-
-def _other_delimiter(header: str) -> str:
-    """Return advice if the first line has another delimiter."""
-    found = next((each for each in ";\t|" if each in header), None)
-    shown = "tab" if found == "\t" else f"'{found}'"
-    return "" if found is None else f"; try --delimiter {shown}"
-
-
-# Largest number of reasons that are counted separately.
-_KINDS = 20
-
-
-class Rejects:
-    """Counts unusable rows, and writes them to a file.
-
-    Parameters
-    ----------
-    path : Path or None
-        A CSV file with the columns file, line and reason; None to only count.
-    strict : bool
-        Whether to raise an error at the first unusable row.
-    size, count : int, default=0
-        For a continued run: bytes of the file to keep, and number of rows counted so far.
-
-    Examples
-    --------
-    >>> from colk.tabular.reading import Reject
-    >>> rejects = Rejects(None, strict=False)
-    >>> rejects.add("a.csv", [Reject(2, "size is missing")])
-    >>> rejects.count, rejects.first
-    (1, 'a.csv, line 2: size is missing')
-    """
-
-    def __init__(self, path: Path | None, strict: bool, size: int = 0, count: int = 0) -> None:
-        self._strict = strict
-        self.count = count
-        self._kinds: dict[str, tuple[int, str]] = {}
-        self.first = ""
-        self._file: io.BufferedRandom | None = None
-        if path is not None:
-            path.touch()
-            self._file = open(path, "r+b")  # noqa: SIM115, closed by `close`
-            size = min(size, os.path.getsize(path))  # the file may have been removed
-            self._file.truncate(size)
-            self._file.seek(size)
-            if size == 0:
-                self._write("file", "line", "reason")
-
-    @property
-    def size(self) -> int:
-        """Flush the file; return its number of bytes."""
-        if self._file is None:
-            return 0
-        self._file.flush()
-        return self._file.tell()
-
-    def add(self, path: str, rejects: "Sequence[Reject]") -> None:
-        """Count and write the unusable rows of a file; raise at the first one if `strict`."""
-        for reject in rejects:
-            told = f"{path}, line {reject.line}: {reject.reason}"
-            self.first = self.first or told
-            self._sort(reject.reason, f"{Path(path).name}, line {reject.line:,}: {reject.reason}")
-            self.count += 1
-            if self._file is not None:
-                self._write(path, reject.line, " ".join(reject.reason.split()))
-            if self._strict:
-                self.close()
-                raise ValueError(f"{told} (--strict)")
-
-    def _sort(self, reason: str, told: str) -> None:
-        """Count a reason; values and counts in it are replaced by "…", as they differ by row."""
-        kind = re.sub(r"'.*'|\".*\"|(?<=it has )\d+|(?<= is )[-+.\deinf]+(?=, beyond)", "…", reason)
-        if kind not in self._kinds and len(self._kinds) >= _KINDS:
-            kind = "other reasons"
-        n, first = self._kinds.get(kind, (0, told))
-        self._kinds[kind] = (n + 1, first)
-
-    @property
-    def reasons(self) -> list[tuple[str, str, str]]:
-        """The reasons, most frequent first: reason, number of rows, and first row."""
-        most = sorted(self._kinds.items(), key=lambda each: -each[1][0])
-        return [(kind, f"{n:,}", first) for kind, (n, first) in most]
-
-    def _write(self, *cells: str | int) -> None:
-        if self._file is not None:
-            text = io.StringIO(newline="")
-            csv.writer(text, lineterminator="\n").writerow(cells)
-            self._file.write(text.getvalue().encode(errors="replace"))
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def __enter__(self) -> "Rejects":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
+        raise ValueError(f"{source.paths[0]} has no column {missing!r}; it has {there}")

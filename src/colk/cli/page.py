@@ -34,6 +34,7 @@ def write_page(
     record: Record,
     lines: Mapping[str, str],
     rejects: Sequence[tuple[str, str, str]] = (),
+    left_out: Sequence[Sequence[Any]] | None = None,
 ) -> None:
     """Write a page about a model.
 
@@ -49,13 +50,20 @@ def write_page(
         The summary that the command prints.
     rejects : sequence of (str, str, str)
         For each reason of a rejection: the reason, the number of rows, and the first row.
+    left_out : sequence of (target, prediction), optional
+        Rows of the fit, each predicted by the weights that the others give.
     """
     figures = []
     if record.rows:
+        pairs, how = record.sample, "before learning"
+        caption = "A sample of the rows, each predicted before the model learned it."
+        if left_out is not None:
+            pairs, how = [list(pair) for pair in left_out], "from the other rows"
+            caption = "A sample of the rows, each predicted by the weights that the others give."
         figures = [
             figure(
                 "stream",
-                "Error and size during learning",
+                "Error before learning, and size",
                 stream(record, model),
                 2.8,
                 "Each row is predicted before the model learns it. From the second pass on, the "
@@ -65,9 +73,9 @@ def write_page(
             figure(
                 "predictions",
                 "Predictions and targets",
-                predictions(record, model),
+                predictions(pairs, model, f"predicted {how}"),
                 4.5,
-                "A sample of the rows, each predicted before the model learned it.",
+                caption,
                 width=5.0,
             ),
         ]

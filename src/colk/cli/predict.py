@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from colk.cli.interrupts import interruptible
 from colk.cli.options import (
-    Rejects,
     add_command,
     add_data,
     add_intervals,
@@ -17,8 +16,10 @@ from colk.cli.options import (
     names,
     need,
     open_source,
+    tell_found,
 )
 from colk.cli.paths import check_apart, check_file
+from colk.cli.rejects import Rejects
 
 if TYPE_CHECKING:
     from colk.tabular import TableModel
@@ -85,6 +86,9 @@ def _run(arguments: argparse.Namespace) -> None:
         Rejects(arguments.rejects, arguments.strict) as rejects,
         writer(arguments.out, arguments.to, _texts(model, arguments, source)) as write,
     ):
+        found = tell_found(source, arguments)
+        if found:
+            print(f"colk: found {found}", file=sys.stderr)
         check_columns(source, model.features)
         carried, n_predicted = _carried(model, arguments, source), 0
         wanted = replace(model.wanted_features, carried=carried)

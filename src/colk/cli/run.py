@@ -1,25 +1,31 @@
-"""A run of `colk fit`: passes over the data, checkpoints, and the position of the run."""
+"""A run of `colk fit`: one fit of files, or the stream of a pipe, and what is recorded of it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colk.cli.left_out import LeftOut
-from colk.cli.options import Rejects
+from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
+from colk.cli.rejects import Rejects
+from colk.model.fit import Fit
+from colk.model.parts import Part
+from colk.model.rows import LocalRows
+from colk.model.sample import RowSample
 from colk.persistence import save
 from colk.tabular import TableModel
-from colk.tabular.baselines import Baselines
-from colk.tabular.passes import TableFit
+from colk.tabular.baselines import Baselines, LinearBaseline
+from colk.tabular.left_out import LeftOutRows
 from colk.tabular.reading import Position, Rows, Source
 from colk.tabular.record import Predicted, Record, Score
-from colk.tabular.sample import RowSample
 
-__all__ = ["Place", "Run"]
+__all__ = ["Phase", "Place", "Run"]
+
+Phase = Literal["learn", "scan", "weights", "record", "done"]
 
 # Largest number of rows that are predicted together and then learned.
 _PIECE = 4096
@@ -30,42 +36,40 @@ _SHARE = 8
 _RESIDUALS = 10_000
 _LATEST = 1000
 
-# Cost of a pass per row, relative to reading; for the polish, the cost of all its passes.
-_COSTS = {"scan": 1.0, "learn": 8.0, "collect": 1.0, "polish": 8.0}
+# Cost of a pass per row, relative to reading; for the weights, the cost of all passes.
+_COSTS = {"scan": 1.0, "weights": 4.0, "record": 2.0}
+
+
+class _StoppedError(Exception):
+    """The user has stopped the run."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a run in its learning passes.
+    """The place of a run in a stream.
 
     Parameters
     ----------
-    epoch : int
-        Number of finished learning passes.
     position : Position
         Start of the batch that is being learned.
     begun : bool
         Whether the rejected rows of the batch were counted.
     before, taken : int
-        Usable rows of this pass before the batch, and usable rows of the batch that were learned.
+        Usable rows before the batch, and usable rows of the batch that were learned.
     total : int
-        Number of usable rows learned in all passes.
-    counts_rejects : bool
-        Whether the learning pass counts rejected rows, because no pass has read them before.
+        Number of usable rows learned in all runs.
 
     Examples
     --------
-    >>> Place.of({**Place(total=3).state, "epoch": 1})
-    Place(epoch=1, position=Position(file=0, offset=0, line=1), begun=False, ..., total=3, ...)
+    >>> Place.of({**Place(total=3).state, "taken": 1})
+    Place(position=Position(file=0, offset=0, line=1), begun=False, before=0, taken=1, total=3)
     """
 
-    epoch: int = 0
     position: Position = field(default_factory=Position)
     begun: bool = False
     before: int = 0
     taken: int = 0
     total: int = 0
-    counts_rejects: bool = False
 
     @property
     def state(self) -> dict[str, Any]:
@@ -76,7 +80,7 @@ class Place:
     def of(cls, state: Mapping[str, Any]) -> "Place":
         """Check the numbers of a state; return its place."""
         place = cls(**{**state, "position": Position(**state["position"])})
-        counts = (*asdict(place.position).values(), place.epoch, place.before, place.taken)
+        counts = (*asdict(place.position).values(), place.before, place.taken)
         if any(type(each) is not int or each < 0 for each in (*counts, place.total)):
             raise ValueError("numbers in the place of a run must be whole and at least 0")
         return place
@@ -96,15 +100,22 @@ class Run:
     record : Record
         Errors of the rows before they are learned.
     place : Place
-        The place where the run begins.
-    fit : TableFit
-        The passes.
+        The place where a stream begins.
     left_out : LeftOut
         Draws the held-out rows.
-    every : int or None
-        Number of rows between two checkpoints; None: no checkpoints.
     path : Path
         File of the model.
+    every : int or None
+        Number of rows between two checkpoints of a stream; None: no checkpoints. Files have one,
+        when kernel and atoms are chosen.
+    epochs : int or None
+        As for `TableModel.fit`.
+
+    Attributes
+    ----------
+    phase : {"learn", "scan", "weights", "record", "done"}
+        What the run is doing. Files are scanned, then the weights of all rows are found, then the
+        errors of the finished model are recorded. A stream is learned.
     """
 
     def __init__(
@@ -114,26 +125,30 @@ class Run:
         rejects: Rejects,
         record: Record,
         place: Place,
-        fit: TableFit,
         left_out: LeftOut,
-        every: int | None,
         path: Path,
+        every: int | None = None,
+        epochs: int | None = None,
     ) -> None:
-        self.model, self.source, self.fit = model, source, fit
+        self.model, self.source = model, source
         self.rejects, self.record, self.place = rejects, record, place
-        self.left_out, self.every, self.path = left_out, every, path
+        self.left_out, self.every, self.path, self.epochs = left_out, every, path, epochs
+        self.phase: Phase = "learn" if source.waits else "scan"
+        self.left_out_rows: LeftOutRows | None = None
         self.work_done = 0.0
-        self._has_scanned = False  # rows with gaps are scanned twice
+        self._stopped: Callable[[], bool] = lambda: False
+        self._show: Callable[[int], None] = lambda rows: None
         self._baselines = Baselines(
             model.wanted_features.numbers + model.dates,
             model.categorical,
             model.task == "classification",
         )
+        self._measured = BaselineScores()
         files = [prefix.state for prefix in source.prefixes()]
-        self._read = {"columns": list(source.kinds), "files": files}
+        self.read = {"columns": list(source.kinds), "files": files}
 
     def learn(self, stopped: Callable[[], bool], show: Callable[[int], None]) -> bool:
-        """Make the remaining passes; return whether all were finished.
+        """Fit the files, or learn the stream; return whether all rows were used.
 
         Parameters
         ----------
@@ -142,64 +157,99 @@ class Run:
         show : callable
             Called with the number of rows after each piece.
         """
-        while self.fit.phase != "done":
-            in_learning, before = self.fit.phase == "learn", self.work_done
-            one_pass = self._learning_pass if in_learning else self._whole_pass
-            if not one_pass(before, stopped, show) or stopped():
-                return False
-            self._end_pass(in_learning)
+        self._stopped, self._show = stopped, show
+        if self.phase == "done":  # there are no new rows
+            return True
+        try:
+            if self.source.waits:
+                self._learn_stream()
+            else:
+                self._fit_files()
+        except _StoppedError:
+            return False
+        self.phase = "done"
+        return True
+
+    def nothing_learned(self) -> ValueError:
+        """Return the error of a run without a usable row."""
+        why = f"; first reason: {self.rejects.first}" if self.rejects.first else ""
+        return ValueError(f"no row could be learned{why}")
+
+    def _go_on(self, rows: int) -> None:
+        """Show the progress; raise if the user has stopped the run."""
+        self._show(rows)
+        if self._stopped():
+            raise _StoppedError
+
+    # -- files -------------------------------------------------------------------------------
+
+    def _fit_files(self) -> None:
+        fit = self.model.new_fit(self.epochs)
+        self.model.fit_rows(LocalRows(self._checked), fit, self._keep_choice)
+        self._record()
         if self.left_out.calibration:
             self.calibrate()
-        return True
+        self._judge(fit)
 
-    def _end_pass(self, in_learning: bool) -> None:
-        rows, notes = self.model.rows, self.model.notes
-        is_last = self.place.epoch + 1 >= self.fit.epochs
-        if in_learning and is_last and notes.get("phase") == "done" and notes.get("rows") == rows:
-            self.fit.phase = "done"  # there are no new rows, so the weights stay
-            return
-        self.fit.end_pass()
-        if self.fit.phase == "learn":
-            self.place = Place(self.fit.epoch, total=self.place.total)
-        elif in_learning:  # no pass has counted the rejects among rows that are appended later
-            self.place = replace(self.place, counts_rejects=True)
-        if self.every is not None and rows:
-            self.save()
+    def _checked(self) -> Iterator[Any]:
+        """Yield the rows that are not held out, checked; an error names their lines."""
+        for columns, path, lines in self._pieces():
+            try:
+                checked = self.model.checked_rows(columns, columns[self.model.target])
+            except (ValueError, ArithmeticError) as error:
+                raise _at(path, lines, error) from error
+            if self.phase == "scan":
+                self._baselines.add(columns, columns[self.model.target])
+                self._measured.add(columns, columns[self.model.target])
+            yield checked
 
-    # -- passes ------------------------------------------------------------------------------
-
-    def _whole_pass(
-        self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
-    ) -> bool:
-        """Read all rows for the scan or the polish, which begin again after an interruption."""
-        is_scan = self.fit.phase == "scan" and not self._has_scanned
-        before = 0
-        for rows in read_ahead(self._all_rows(), stopped):
-            if is_scan:
-                self.rejects.add(self._path(rows), rows.rejects)
+    def _pieces(self) -> Iterator[tuple[dict[str, Any], str, NDArray[np.int64]]]:
+        """Yield the columns, the file and the lines of rows that are not held out."""
+        before, work_before = 0, self.work_done
+        for rows in read_ahead(self._all_rows(), self._stopped):
+            path = self._path(rows)
+            if self.phase == "scan":
+                self.rejects.add(path, rows.rejects)
             columns, lines = self._kept(rows, slice(0, len(rows)), before)
             before += len(rows)
-            self._feed(columns, self._path(rows), lines)
-            if is_scan:
-                self._baselines.add(columns, columns[self.model.target])
-            self._work(work_before, rows.done)
-            show(0)
-            if stopped():
-                return False
-        self._has_scanned = self._has_scanned or is_scan
-        return True
+            if len(lines):
+                yield columns, path, lines
+            self.work_done = max(self.work_done, work_before + _COSTS[self.phase] * rows.done)
+            self._go_on(0)
+        self._go_on(0)
+        if self.phase == "scan":
+            self.rejects.check(before)
+            if before == 0:
+                raise self.nothing_learned()
 
-    def _learning_pass(
-        self, work_before: float, stopped: Callable[[], bool], show: Callable[[int], None]
-    ) -> bool:
+    def _keep_choice(self) -> None:
+        """Continue with the weights of all rows; the model can predict already."""
+        self.phase = "weights"
+        if self.every is not None:
+            self.save()
+        if self._stopped():
+            raise _StoppedError
+
+    def _record(self) -> None:
+        """Record the errors of the finished model, in the order of the rows."""
+        self.phase, seen = "record", 0
+        for columns, path, lines in self._pieces():
+            found = self.record.watch(self.model, columns, columns[self.model.target], path, lines)
+            if found is not None:
+                self.record.detect(self.model, columns, found.sizes, seen)
+            seen += len(lines)
+
+    # -- a stream ----------------------------------------------------------------------------
+
+    def _learn_stream(self) -> None:
         """Learn the rows from `place` on."""
-        for rows in read_ahead(self.source.rows(self.model.wanted, self.place.position), stopped):
-            path = self._path(rows)
-            known = self.place.begun and rows.start == self.place.position
-            if not known:
-                before = self.place.before + self.place.taken
-                if self.place.counts_rejects:
-                    self.rejects.add(path, rows.rejects)
+        for rows in read_ahead(
+            self.source.rows(self.model.wanted, self.place.position), self._stopped
+        ):
+            path, before = self._path(rows), self.place.before + self.place.taken
+            if not (self.place.begun and rows.start == self.place.position):
+                self.rejects.add(path, rows.rejects)
+                self.rejects.check(before + len(rows), has_ended=False)
                 self.place = replace(
                     self.place, position=rows.start, begun=True, before=before, taken=0
                 )
@@ -208,13 +258,10 @@ class Run:
                 stop = min(len(rows), start + self._piece())
                 self._learn_piece(rows, slice(start, stop), path)
                 self.place = replace(self.place, taken=stop, total=self.place.total + stop - start)
-                self._work(work_before, rows.done)
-                show(stop - start)
                 if self.every is not None and self.place.total % self.every == 0:
                     self.save()
-                if stopped():
-                    return False
-        return True
+                self._go_on(stop - start)
+        self.rejects.check(self.place.before + self.place.taken)
 
     def _piece(self) -> int:
         """Return the number of rows to the next boundary, which depends only on earlier rows."""
@@ -227,26 +274,22 @@ class Run:
         columns, lines = self._kept(rows, which, self.place.before + which.start)
         y = columns[self.model.target]
         found = self.record.watch(self.model, columns, y, path, lines)
-        if found is not None and (self.place.epoch == 0 or self.source.waits):
+        if found is not None:
             self.record.detect(self.model, columns, found.sizes, self.model.rows)
-        self._feed(columns, path, lines)
-        if self.source.waits:
-            self._baselines.add(columns, y)
-            self._remember(found, y)
+        if len(lines):
+            try:
+                self.model.learn(columns, y)
+            except (ValueError, ArithmeticError) as error:
+                raise _at(path, lines, error) from error
+        self.model.notes.pop("quality", None)  # it was that of the model before
+        self._baselines.add(columns, y)
+        self._remember(found, y)
 
     def _remember(self, found: Predicted | None, y: Any) -> None:
         """Keep the latest residuals for intervals, because a pipe has no held-out rows."""
         if found is not None and "intervals" in self.model.notes:
             before = self.model.residuals
             self.model.calibrate(np.concatenate([before, y - found.values])[-_LATEST:])
-
-    def _feed(self, columns: Mapping[str, Any], path: str, lines: NDArray[np.int64]) -> None:
-        if len(lines) == 0:
-            return
-        try:
-            self.fit.add(columns, columns[self.model.target])
-        except (ValueError, ArithmeticError) as error:
-            raise type(error)(f"{path}, lines {lines[0]} to {lines[-1]}: {error}") from error
 
     # -- rows --------------------------------------------------------------------------------
 
@@ -271,41 +314,57 @@ class Run:
             before += len(rows)
             yield columns, columns[self.model.target]
 
-    def test(self) -> Score:
-        """Return the error of the model on the held-out rows."""
-        score = Score()
+    def _judge(self, fit: Fit) -> None:
+        """Note how good the finished model is."""
+        if fit.final is not None:
+            self.left_out_rows = LeftOutRows(self.model, fit.final, fit.judged)
+        if self.left_out.holdout > 0.0:
+            self.model.notes["quality"] = self._held_out().state
+            return
+        if self.left_out_rows is None:
+            return
+        covered, share = None, self.model.notes.get("intervals")
+        if share is not None:
+            covered = cross_coverage(self.model.residuals, share)
+        others = self._measured.of(self._baselines.fitted())
+        known = Quality(False, self.left_out_rows.score, others, covered)
+        self.model.notes["quality"] = known.state
+
+    def _held_out(self) -> Quality:
+        """Return the errors on the held-out rows."""
+        score, others, residuals = Score(), BaselineScores(), []
+        share = self.model.notes.get("intervals")
         for columns, y in self._left("holdout"):
-            score.count(self.model, columns, y)
-        return score
+            if len(y):
+                found = score.count(self.model, columns, y)
+                others.add(columns, y)
+                if share is not None:
+                    residuals.append(y - found.values)
+        baseline = self._baselines.fitted() or LinearBaseline.of_notes(self.model.notes)
+        covered = None
+        if share is not None and residuals:
+            covered = coverage_of(np.concatenate(residuals), self.model.residuals, share)
+        return Quality(True, score, others.of(baseline), covered)
 
     def calibrate(self) -> None:
         """Calibrate the intervals of the model by the rows held out for them."""
-        sample = RowSample(_RESIDUALS)
+        sample, first = RowSample(self.model.seed, are_labels=False, size=_RESIDUALS), 0
         for columns, y in self._left("calibration"):
             if len(y):
-                residuals = y - self.model.predict(columns)
-                sample.add(residuals[:, None], np.zeros((len(y), 0)))
-        if sample.n_seen:
-            self.model.calibrate(sample.arrays()[0][:, 0])
+                residuals = (y - self.model.predict(columns))[:, None]
+                sample.add(Part(residuals, y, np.ones(len(y)), first))
+                first += len(y)
+        if sample.n_rows:
+            found: Any = sample.drawn().source
+            self.model.calibrate(found[:, 0])
 
     # -- progress and checkpoints ------------------------------------------------------------
 
-    def _work(self, before: float, done: int) -> None:
-        """Update the work done: bytes read, times the cost of the pass."""
-        phase = self.fit.phase
-        passes = 3.0 if phase == "polish" else 1.0
-        self.work_done = before + _COSTS[phase] / passes * done
-
     @property
     def work(self) -> float | None:
-        """The work of the remaining passes, in units of reading a byte; None for a pipe."""
+        """The work of the passes, in units of reading a byte; None for a pipe."""
         size = self.source.size
-        if size is None:
-            return None
-        left = ["learn"] * (self.fit.epochs - self.fit.epoch)
-        left += ["polish"] if self.model.polish else []
-        left += [self.fit.phase] if self.fit.phase in ("scan", "collect") else []
-        return size * sum(_COSTS[phase] for phase in left)
+        return None if size is None else size * sum(_COSTS.values())
 
     def save(self) -> None:
         """Write the model, with the place of the run in its notes."""
@@ -314,13 +373,18 @@ class Run:
             self.model.notes["baselines"] = baseline.state
         self.model.notes = {
             **self.model.notes,
-            "phase": self.fit.phase,
+            "phase": "done" if self.source.waits else self.phase,
+            "epochs": self.epochs,
             "place": self.place.state,
-            "read": self._read,
-            "polish": self.fit.iterate_state,
+            "read": self.read,
             "rows": self.model.rows,
             "rejected": self.rejects.count,
             "rejects_size": self.rejects.size,
             "record": self.record.state,
         }
         save(self.model, self.path)
+
+
+def _at(path: str, lines: NDArray[np.int64], error: Exception) -> Exception:
+    """Return the error with the file and the lines of the rows that caused it."""
+    return type(error)(f"{path}, lines {lines[0]} to {lines[-1]}: {error}")

@@ -50,6 +50,8 @@ class Schema:
         Whether targets are numbers or labels.
     columns : tuple of Column
         All columns of the table.
+    month_first : frozenset of str
+        The dates with the month first.
     """
 
     target: str
@@ -58,6 +60,7 @@ class Schema:
     dates: tuple[str, ...]
     task: "Task"
     columns: tuple[Column, ...]
+    month_first: frozenset[str] = frozenset()
 
     @classmethod
     def found(cls, arguments: argparse.Namespace, source: "Source") -> "Schema":
@@ -95,19 +98,24 @@ class Schema:
         if labelled and arguments.task == "regression":
             raise ValueError(f"the target {target} is text; use --task classification")
         task: Task = arguments.task or ("classification" if labelled else "regression")
+        given = arguments.month_first
+        found = first.month_first if given is None else dates if given else ()
+        month_first = frozenset(found).intersection(dates)
         columns = []
         for name in source.kinds:
             use = "category" if name in categorical else "number, standardised"
             if name in categorical and name not in named and name in first.decimal_commas:
                 use = "category; for decimal commas add --decimal ,"
             if name in dates:
-                use = "date: trend, and time of day, of week and of year"
+                order = " with the month first" if name in month_first else ""
+                use = f"date{order}: trend, and time of day, of week and of year"
             if name == target:
                 use = f"target: {'labels' if task == 'classification' else 'numbers'}"
+                use += _advice(source, target) if arguments.task is None else ""
             elif name not in features:
                 use = f"left out: {left_out.get(name, 'not among --features')}"
             columns.append(Column(name, _kind(source, name), first.gaps(name), use))
-        return cls(target, features, categorical, dates, task, tuple(columns))
+        return cls(target, features, categorical, dates, task, tuple(columns), month_first)
 
     def lines(self) -> list[str]:
         """Return the table as lines of text.
@@ -129,6 +137,15 @@ class Schema:
         ]
         more = len(self.columns) - len(shown)
         return [*lines, *([f"and {more:,} more columns"] if more else []), ""]
+
+
+def _advice(source: "Source", target: str) -> str:
+    """Return how to make labels of a target with few numbers, or ""."""
+    first = source.first_rows
+    n = first.few_numbers(target)
+    if source.kinds[target] == "text" or not n or first.n_rows <= 2 * n:
+        return ""
+    return f", of {n} values; --task classification makes them labels"
 
 
 def _percent(share: float | None) -> str:

@@ -59,10 +59,13 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _table(model: "TableModel") -> dict[str, str]:
-    from colk.cli.summary import tell_score
+    from colk.cli.summary import before_learning, quality_lines
     from colk.tabular.record import Record
 
-    told = {"task": model.task, "target": model.target}
+    told = quality_lines(model)
+    if not told and "record" in model.notes:
+        told = {"error": before_learning(Record(model.notes["record"]), model)}
+    told |= {"task": model.task, "target": model.target}
     if model.task == "regression":
         told["target"] += f" (mean {model.target_center:.4g}, deviation {model.target_unit:.4g})"
     else:
@@ -78,9 +81,6 @@ def _table(model: "TableModel") -> dict[str, str]:
         "norm": f"{model.function.norm():.6g}",
         "risk state": _numbers(model.inner_estimate),
     }
-    if "record" in model.notes:
-        score = tell_score(Record(model.notes["record"]), model)
-        told["error"] = f"{score} (each row before it is learned)"
     return told
 
 

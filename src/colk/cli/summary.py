@@ -5,62 +5,66 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from colk.cli.quality import Quality, tell_score
 from colk.learners import DriftEvent
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
-from colk.tabular.record import Score
+from colk.tabular.record import Record
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
 
-__all__ = ["shortened", "summary", "tell_drifts", "tell_path", "tell_score"]
+__all__ = ["before_learning", "quality_lines", "shortened", "summary", "tell_drifts", "tell_path"]
 
 # Largest number of drifts in the summary, and of feature names for each.
 _MOST_DRIFTS, _MOST_NAMES = 3, 3
 
 
-def tell_score(score: Score, model: TableModel) -> str:
-    """Return an error as text.
-
-    Examples
-    --------
-    >>> tell_score(Score(4, 2.0, 16.0), TableModel("y", ["x"], task="classification"))
-    '50.00 % wrong'
-    """
-    if not score.rows:
-        return "no rows"
-    if model.task == "classification":
-        return f"{100.0 * score.error:.2f} % wrong"
-    text = f"mean |residual| {score.error:.4g}, root mean square {score.root_mean_square:.4g}"
-    share = (score.root_mean_square / model.target_unit) ** 2
-    return f"{text}, R² {1.0 - share:.3f}" if math.isfinite(share) else text
-
-
 def summary(run: "Run") -> dict[str, str]:
     """Return the lines of the summary by name."""
     model, record = run.model, run.record
-    lines = {"rows": f"{model.rows:,} learned, {run.rejects.count:,} rejected"}
+    lines = quality_lines(model) or {"error": before_learning(record, model)}
+    lines["rows"] = f"{model.rows:,} learned, {run.rejects.count:,} rejected"
     if run.left_out.calibration > 0.0:
         share = f"{100.0 * run.left_out.calibration:.0f} %"
         lines["rows"] += f"; {share} of the rows set the width of the intervals"
-    passes = run.place.epoch + 1
-    over = "" if passes == 1 else f", over {passes} passes"
-    lines["error"] = f"{tell_score(record, model)} (each row before it is learned{over})"
     risk = math.nan if model.polish else model.prequential_risk  # a polish has used the rows
     if math.isfinite(risk):
         unit = "" if model.task == "classification" else ", in standard deviations of the target"
         lines["risk"] = f"{risk:.4g}, {model.risk} of the latest 1,000 such losses{unit}"
     if record.drifts:
         lines["drift"] = tell_drifts(record.drifts)
-    if run.left_out.holdout > 0.0:
-        score = run.test()
-        lines["holdout"] = f"{tell_score(score, model)} on {score.rows:,} rows never learned"
     lines["atoms"] = f"{model.n_atoms} of {shortened(str(model.kernel))}"
     if model.n_atoms == model.settings.max_atoms:
         lines["atoms"] += "; this is the limit: a larger --max-atoms may lower the error"
     if model.path is not None:
         lines["risk"] = tell_path(model.path)
     return lines
+
+
+def quality_lines(model: TableModel) -> dict[str, str]:
+    """Return the errors of a finished model by name; none if it has learned more rows since."""
+    known = Quality.of_notes(model.notes)
+    is_of_model = known is not None and model.notes.get("rows") == model.rows
+    return known.lines(model) if known is not None and is_of_model else {}
+
+
+def before_learning(record: Record, model: TableModel, n_passes: int = 1) -> str:
+    """Return the error of the rows before they were learned, as text.
+
+    Examples
+    --------
+    >>> state = {"rows": 4, "absolute": 2.0, "squares": 16.0}
+    >>> before_learning(Record(state), TableModel("y", ["x"], task="classification"), 2)
+    'before learning: 50.00 % wrong, over 2 passes'
+    """
+    over = "" if n_passes == 1 else f", over {n_passes} passes"
+    deviation = math.nan
+    if model.task == "regression" and record.sample:
+        deviation = float(np.std([target for target, _ in record.sample]))
+    return f"before learning: {tell_score(record, model, deviation)}{over}"
 
 
 def tell_drifts(drifts: Sequence[DriftEvent]) -> str:

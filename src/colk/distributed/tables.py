@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from colk._engine.blas_threads import one_blas_thread
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
 from colk.distributed.rows import PartitionError, PartitionRows
 from colk.model.parts import Part
@@ -85,9 +84,8 @@ def fit_table(
             "of all files"
         )
     rows = PartitionRows(_parts(files, engine, progress).derive(part_of_table, model))
-    with one_blas_thread():
-        model.adopt_fit(model.new_fit(sample_size=sample_size).run(rows))
-    return rows.n_rows
+    model.fit_rows(rows, model.new_fit(sample_size=sample_size))
+    return int(rows.n_rows)
 
 
 def _parts(files: Sequence[TableFile], engine: Any, progress: Progress | None) -> Parts:

@@ -29,7 +29,7 @@ from colk.model import OnlineFit, Recipe, Settings, as_loss, as_risk
 from colk.model.defaults import default_regularization
 from colk.model.feature_scales import warn_of_scales
 from colk.model.stream_inputs import StreamInputs
-from colk.risks import GroupRisk, Risk
+from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 from colk.schedules import Rate
@@ -287,8 +287,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
         """Learn a part of a stream, and record its mean prequential loss."""
-        if isinstance(self.risk_, GroupRisk):
-            self.risk_.refuse()
+        if self.risk_.needs_groups:
+            self.risk_.check_stream()
         self._make_dense()
         if self._online.learner.has_learned:
             self._online.grow(X.shape[1], self._online.learner.n_outputs or 1)

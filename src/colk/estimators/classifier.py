@@ -21,14 +21,14 @@ from colk.losses import Logistic, Loss
 from colk.model import Solver, as_loss, as_risk
 from colk.model.fit import Fit
 from colk.model.targets import LabelTargets
-from colk.risks import AUC, Risk
+from colk.risks import Risk
 from colk.schedules import Averaging, Pairing, Rate
 
 __all__ = ["COLKClassifier"]
 
 
 def _has_probabilities(classifier: "COLKClassifier") -> bool:
-    ranks = isinstance(as_risk(classifier.risk), AUC)
+    ranks = bool(as_risk(classifier.risk).is_of_pairs)
     if ranks:
         raise AttributeError(
             "the risk AUC ranks samples and gives no probabilities; "

@@ -20,7 +20,6 @@ from colk.model.fit import Fit
 from colk.model.passes import Passes
 from colk.model.rows import LocalRows, Rows
 from colk.model.targets import Targets
-from colk.risks import GroupRisk
 from colk.rkhs.polishing import Polished
 
 __all__ = ["FittedEstimator"]
@@ -103,7 +102,7 @@ class FittedEstimator(COLKEstimator):
         """
         with self._unchanged_on_error():
             self._check_groups(None)
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = n_features
             if names is not None:
                 self.feature_names_in_ = np.array(names, dtype=object)
@@ -128,7 +127,7 @@ class FittedEstimator(COLKEstimator):
         source, y = self._checked_source(X, y, True, keep_sparse=True, **self._target_checks)
         y = self._checked_targets(y)
         weight = self._weights(sample_weight, len(y))
-        vars(self).pop("_rows", None)
+        self.__dict__.pop("_rows", None)
         if issparse(source):
             source = self._take_rows(source)
         labels = self._check_groups(groups)
@@ -150,12 +149,12 @@ class FittedEstimator(COLKEstimator):
     def _check_groups(self, groups: ArrayLike | None) -> NDArray[Any] | None:
         """Return the groups that the risk needs, or None if it needs none."""
         risk = as_risk(self.risk)
-        if not isinstance(risk, GroupRisk):
+        if not risk.needs_groups:
             if groups is not None:
                 raise ValueError('groups are for the risk "group" only, see colk.risks.GroupRisk')
             return None
         if groups is None or not self.polish:
-            risk.refuse()
+            risk.check_stream()
         return np.asarray(column_or_1d(groups))
 
     # -- the fit -----------------------------------------------------------------------------
@@ -194,7 +193,7 @@ class FittedEstimator(COLKEstimator):
         self._online = OnlineFit(fit.learner, settings, fit.race)
         self.growth_, self.risk_path_ = fit.tried, fit.path
         self.loss_curve_ = fit.loss_curve
-        vars(self).pop("polished_", None)
+        self.__dict__.pop("polished_", None)
         if fit.polished is not None:
             self.polished_ = fit.polished
         self._adopt_targets(fit)

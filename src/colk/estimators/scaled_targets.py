@@ -19,7 +19,6 @@ from colk.estimators.sparse_input import is_large
 from colk.kernels.of_rows import OfRows
 from colk.model import OnlineFit
 from colk.model.stream_inputs import StreamInputs
-from colk.risks import GroupRisk
 
 __all__ = ["ScaledTargets"]
 
@@ -107,7 +106,7 @@ class ScaledTargets(FittedEstimator):
             and "feature_names_in_" not in vars(self)
             and self.scale_targets
             and learner.is_vector
-            and not isinstance(learner.risk, GroupRisk)
+            and not learner.risk.needs_groups
             and not isinstance(learner.kernel, OfRows)
         )
 

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from colk import _stored as stored
 from colk._engine.simd import sparse_rows
@@ -100,8 +99,7 @@ class SparseRows:
         starts, n_columns = values["starts"], values["n_columns"]
         budget(8.0 * n_columns, "the columns of sparse rows")
         parts, shape = (values["values"], values["places"], starts), (len(starts) - 1, n_columns)
-        matrix = csr_matrix(parts, shape=shape)
-        matrix.check_format(full_check=True)
+        matrix = stored.sparse_matrix("csr_matrix", shape, *parts)
         if not matrix.has_canonical_format:
             raise FileFormatError("the columns of a sparse row must be in order")
         return cls(matrix)

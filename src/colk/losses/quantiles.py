@@ -39,13 +39,12 @@ class Quantiles(Loss):
     shifts: Array  # (Q,): constants that are added to the outputs; 0 here
 
     def __init__(self, levels: Sequence[float] = (0.05, 0.5, 0.95)) -> None:
-        table = check_vector(levels, None, "levels")
-        if len(table) == 0 or not ((table > 0.0) & (table < 1.0)).all():
-            raise ValueError(f"levels must lie strictly between 0 and 1, got {levels!r}")
-        if (np.diff(table) <= 0.0).any():
-            raise ValueError(f"levels must increase, got {levels!r}")
-        self.levels = tuple(float(level) for level in table)
-        self.table, self.shifts = np.array(table), np.zeros(len(table))
+        self._set(_checked(levels), None)
+
+    def _set(self, table: Array, shifts: Array | None) -> None:
+        # A term is frozen, so that each attribute is set once.
+        self.levels, self.table = tuple(table.tolist()), table
+        self.shifts = np.zeros(len(table)) if shifts is None else shifts
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -108,5 +107,14 @@ class ShiftedQuantiles(Quantiles):
     """
 
     def __init__(self, levels: Sequence[float], shifts: Array) -> None:
-        super().__init__(levels)
-        self.shifts = shifts
+        self._set(_checked(levels), shifts)
+
+
+def _checked(levels: Sequence[float]) -> Array:
+    """Return levels as an array; raise unless they increase between 0 and 1."""
+    table = check_vector(levels, None, "levels")
+    if len(table) == 0 or not ((table > 0.0) & (table < 1.0)).all():
+        raise ValueError(f"levels must lie strictly between 0 and 1, got {levels!r}")
+    if (np.diff(table) <= 0.0).any():
+        raise ValueError(f"levels must increase, got {levels!r}")
+    return np.array(table)

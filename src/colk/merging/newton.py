@@ -14,7 +14,6 @@ from colk.merging import information
 from colk.merging.functions import certified_distance
 from colk.merging.information import Information
 from colk.merging.state import learner_from, waiting_samples
-from colk.risks import Mean
 from colk.rkhs.compression import compress
 from colk.rkhs.expansion import KernelExpansion
 
@@ -27,7 +26,7 @@ _COMMON = ("kernel", "loss", "prior", "forgetting")
 def check_learners(learners: Sequence[NewtonCOLK]) -> None:
     """Raise ValueError for learners whose information cannot be added."""
     for learner in learners:
-        if type(learner.risk) is not Mean:
+        if not learner.risk.is_mean:
             raise ValueError(
                 f"learners under {type(learner.risk).__name__} cannot be merged: only the mean is "
                 "a sum over samples; merge their functions, or fit all rows with the estimators of "

@@ -1,7 +1,7 @@
 """Build a learner from settings, in the same way for every class that has these settings."""
 
 from colk.model.contest import Contest
-from colk.model.growth import Growth, can_grow, grown
+from colk.model.growth import Growth, grown
 from colk.model.recipe import Recipe, has_solver
 from colk.model.settings import (
     CLASSIFIER,
@@ -40,7 +40,6 @@ __all__ = [
     "as_averaging",
     "as_loss",
     "as_risk",
-    "can_grow",
     "classification_loss",
     "grown",
     "has_solver",

@@ -11,7 +11,7 @@ from colk._validation import check_number
 from colk.compressors import KOMP
 from colk.losses import Loss
 from colk.losses.scale import loss_scale
-from colk.risks import RISKS, CVaR, Risk
+from colk.risks import Risk
 from colk.schedules import Rate, as_decay
 
 __all__ = [
@@ -54,14 +54,11 @@ def default_step_size(risk: Risk, mean_step: float) -> float:
 
     Examples
     --------
-    >>> from colk.risks import Variance
+    >>> from colk.risks import CVaR, Variance
     >>> default_step_size(Variance(), mean_step=1.0), default_step_size(CVaR(), mean_step=1.0)
     (1.0, 0.2)
     """
-    is_built_in = type(risk) in RISKS.values()
-    if risk.n_inner == 0 or (is_built_in and not isinstance(risk, CVaR)):
-        return mean_step
-    return _TAIL_STEP * mean_step
+    return _TAIL_STEP * mean_step if risk.takes_short_steps else mean_step
 
 
 def needs_implicit_step(loss: Loss, risk: Risk, step_size: Rate, largest: float = 1.0) -> bool:

@@ -11,7 +11,7 @@ Batches, files and partitions differ only in how their rows arrive (`colk.model.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from colk.model.convergence import (
     warn_of_nothing,
 )
 from colk.model.feature_scales import warn_of_scales
-from colk.model.growth import can_grow, grown
+from colk.model.growth import grown
 from colk.model.inputs import Inputs
 from colk.model.parts import Part
 from colk.model.passes import USED, Passes
@@ -50,7 +50,6 @@ from colk.rkhs.polishing import (
     final_polish,
     polish_all_rows,
     polish_groups,
-    starts_from_mean,
 )
 from colk.rkhs.polishing.blocks import normalise_block, weight_block
 from colk.selection import Race, rows_to_race
@@ -137,6 +136,10 @@ class Fit:
         Mean loss before learning, for each epoch.
     n_rows : int
         Number of rows with a positive weight.
+    final : FinalPolish or None
+        The polish on the rows that chose the atoms; None if nothing was polished.
+    judged : Block
+        These rows; outliers have weight 0.
 
     Examples
     --------
@@ -173,19 +176,24 @@ class Fit:
         self.tried, self.loss_curve = np.zeros((0, 3)), list[float]()
         self.n_rows = 0
 
-    def run(self, rows: Rows) -> "Fit":
+    def run(self, rows: Rows, on_choice: "Callable[[Fit], None] | None" = None) -> "Fit":
         """Fit the model to all rows; return this object.
 
         Parameters
         ----------
         rows : Rows
             The rows.
+        on_choice : callable, optional
+            Called with this object when everything but the weights for all rows is found.
         """
         seed = self.passes.sample_seed()
         sample = rows.scan(RowSample(seed, self.targets.are_labels, self._sample_size))
         self.n_rows = sample.n_rows
-        final, chosen = self.choose(sample)
-        self.weigh(rows, sample, final, chosen)
+        self.final, self.judged = self.choose(sample)
+        if on_choice is not None:
+            on_choice(self)
+        few = _at(self.judged, np.flatnonzero(self.judged.share > 0.0))
+        self.weigh(rows, sample, self.final, few)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
         return self
@@ -193,7 +201,7 @@ class Fit:
     # -- what a sample chooses ---------------------------------------------------------------
 
     def choose(self, sample: RowSample) -> tuple[FinalPolish | None, Block]:
-        """Find inputs, kernel, atoms and λ; return the polish, and the rows that chose.
+        """Find inputs, kernel, atoms and λ; return the polish and the rows that chose.
 
         Parameters
         ----------
@@ -217,7 +225,7 @@ class Fit:
             rule = None if sample.is_whole else _rule_of(final, rows, drawn)
             self.polished = replace(final.polished, n_outliers=n_outliers)
             final = replace(final, polished=self.polished, rule=rule)
-        return final, _at(few, np.flatnonzero(few.share > 0.0))
+        return final, few
 
     def _find_inputs(self, drawn: Sample) -> Array:
         """Find the inputs; return the encoded rows without effects of categories."""
@@ -264,7 +272,7 @@ class Fit:
         passes = self.passes
         random = check_random_state(passes.random_state)
         self._choose_kernel(X, Y, weight, random if passes.shuffle else None)
-        by_mean = passes.polish and starts_from_mean(self.recipe.risk)
+        by_mean = passes.polish and self.recipe.risk.starts_from_mean
         if by_mean:
             self.learner = self.recipe.for_mean().learner(self.targets.n_outputs)
         lost = self._make_passes(X, Y, weight, random)
@@ -344,7 +352,7 @@ class Fit:
 
     def _adds_atoms(self) -> bool:
         """Whether the polish may add atoms to those of the passes."""
-        return self._given.grows and can_grow(self.recipe.risk)
+        return self._given.grows and self.recipe.risk.can_grow
 
     def _conclude(self, X: Array, Y: Array, weight: Array, lost: float) -> FinalPolish | None:
         """Polish, or warn if the epochs did not learn."""
@@ -385,7 +393,7 @@ class Fit:
         if found.n_outliers:
             self._report(f"polished without {found.n_outliers} outliers")
             return final
-        judged = Mean() if starts_from_mean(risk) else risk
+        judged = Mean() if risk.starts_from_mean else risk
         start = judged.value_at(loss, np.zeros((len(Y), function.n_outputs)), Y, weight)
         left_out = min(value for _, value in found.candidates)
         advice = "the features say nothing about the targets"
@@ -493,8 +501,8 @@ class Fit:
         groups : array of shape (n,)
             The group of each row with a positive weight.
         """
-        risk, polished = self.recipe.risk, self.polished
-        if polished is None or not isinstance(risk, GroupRisk):
+        risk, polished = cast(GroupRisk, self.recipe.risk), self.polished
+        if polished is None or not risk.needs_groups:
             return
         X, Y, weight = Encoding(self.inputs, self.targets)(next(rows.parts()))
         loss = self.targets.loss

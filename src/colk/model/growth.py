@@ -20,12 +20,11 @@ from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.risks import AUC, GroupRisk, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
 from colk.selection.leave_one_out import nested_residuals
 
-__all__ = ["Growth", "can_grow", "grown"]
+__all__ = ["Growth", "grown"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
@@ -83,18 +82,6 @@ class Growth:
         return self.final.polished.function.n_atoms
 
 
-def can_grow(risk: Risk) -> bool:
-    """Return whether atoms can be added under this risk.
-
-    Examples
-    --------
-    >>> from colk.risks import Mean
-    >>> can_grow(Mean()), can_grow(AUC())
-    (True, False)
-    """
-    return not isinstance(risk, (AUC, GroupRisk))
-
-
 def grown(
     final: FinalPolish,
     X: Array,
@@ -131,7 +118,7 @@ def grown(
         X, Y, weight = X[counted], Y[counted], weight[counted]
     tried: list[tuple[float, float, float]] = []
     random = np.random.default_rng(_SEED)
-    is_open = final.outliers is None and can_grow(final.risk)
+    is_open = final.outliers is None and final.risk.can_grow
     for size in _STEPS if is_open else ():
         function = final.polished.function
         if function.n_atoms < size // 2 or len(X) < _SAMPLES_PER_ATOM * size:

@@ -75,7 +75,7 @@ def joined(sources: Sequence[Source]) -> Source:
         return np.concatenate(sources)  # type: ignore[arg-type]  # all of them are arrays
     tables = [source[1] for source in sources]
     found = {name: np.concatenate([table[name] for table in tables]) for name, _ in first[0]}
-    kinds = [dict(source[0]) for source in sources]  # type: ignore[arg-type]
+    kinds = [dict(source[0]) for source in sources]
     columns = [
         Column(name, _kind([each[name] for each in kinds], found[name])) for name, _ in first[0]
     ]

@@ -159,4 +159,5 @@ class QuantileFit(Fit):
             constant = centre + conformal_of_blocks(shifted, residuals, level, sample.n_rows)
             constant += part * (float(learner.offsets[k]) - fitted)
             found.append((function.weights, constant, decay))
-        self._start_stream(*zip(*found, strict=True), few.points, few.targets[:, 0])  # type: ignore[arg-type]
+        weights, constants, decays = zip(*found, strict=True)
+        self._start_stream(weights, constants, decays, few.points, few.targets[:, 0])

@@ -234,7 +234,7 @@ class Recipe:
             "compressor": self.compressor,
             "restart": True,
         }
-        if isinstance(self.loss, Quantiles) and isinstance(self.risk, Mean):
+        if isinstance(self.loss, Quantiles) and self.risk.is_mean:
             return QuantileCOLK(self.kernel, self.loss, **settings)
         settings |= {"tracking_rate": self.settings.tracking_rate, "n_outputs": n_outputs}
         if self.is_hedged:

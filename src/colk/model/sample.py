@@ -178,7 +178,7 @@ class RowSample:
     def drawn(self) -> Sample:
         """Return the sample; raise ValueError if there are no rows."""
         if self.n_rows == 0:
-            raise ValueError("there are no rows with a positive weight")
+            raise ValueError("no row could be learned: there are none with a positive weight")
         if len(self._parts) > 1 or len(self._keys) > self._capacity:
             self._cut()
         part = self._parts[0]

@@ -9,7 +9,7 @@ from colk.kernels.bandwidth import as_kernel, takes_bandwidth
 from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
 from colk.model.terms import as_loss, as_risk
-from colk.risks import Mean, Risk
+from colk.risks import Risk
 from colk.schedules import Averaging, Pairing, Rate
 from colk.selection import CONTENDERS, Race, choose
 
@@ -158,7 +158,7 @@ class Settings:
             wants_newton = self.prior is not None or forgetting is not None
             given = (getattr(self, name) for name in _GRADIENT_SETTINGS)
             wants_gradient = any(value is not None and value is not False for value in given)
-            is_mean = isinstance(as_risk(self.risk), Mean)
+            is_mean = as_risk(self.risk).is_mean
             solver = "newton" if wants_newton or (is_mean and not wants_gradient) else "gradient"
         elif not isinstance(solver, str) or solver not in get_args(RiverSolver):
             raise _unknown_solver(solver, get_args(RiverSolver))

@@ -137,6 +137,8 @@ class LabelTargets(Targets):
         The loss; "logistic" becomes "softmax" for more than two classes.
     class_weight : dict, "balanced" or None
         As in `COLKClassifier`.
+    most : int or None
+        The largest number of classes; a target with more is probably a number.
     labels : array of shape (C,)
         The labels, sorted.
     of_class : array of shape (C,)
@@ -153,6 +155,7 @@ class LabelTargets(Targets):
 
     loss: Any
     class_weight: dict[Any, float] | Literal["balanced"] | None = None
+    most: int | None = None
     labels: Labels = field(default_factory=lambda: np.zeros(0))
     of_class: Array = field(default_factory=lambda: np.zeros(0))
 
@@ -166,6 +169,8 @@ class LabelTargets(Targets):
     def fitted(self, sample: RowSample, y: Any, weight: Array) -> Self:
         """Return the targets of data; see `Targets`."""
         known = {label: n for label, n in sample.n_of.items() if n}
+        if self.most is not None and len(known) > self.most:
+            raise ValueError(f"the target has more than {self.most} classes; is it a regression?")
         return self.of_labels(_sorted_labels(known, y.dtype), known)
 
     def of_labels(self, labels: Labels, counts: dict[Any, int] | None = None) -> Self:

@@ -48,13 +48,11 @@ def table_risk(risk: Risk | str) -> Risk | str:
     >>> table_risk("cvar")
     'cvar'
     """
-    kind = type(as_risk(risk))
-    if kind in PREDICTION_RISKS.values():
-        call = "COLKClassifier(risk='auc').fit(X, y)"
-        if kind is PREDICTION_RISKS["group"]:
-            call = "COLKRegressor(risk='group').fit(X, y, groups=...), or COLKClassifier likewise"
+    found = as_risk(risk)
+    if found.estimator_call:
         raise ValueError(
-            f"a table takes a risk of losses, such as 'cvar'; for {kind.__name__} call {call}"
+            f"a table takes a risk of losses, such as 'cvar'; for {type(found).__name__} call "
+            f"{found.estimator_call}"
         )
     return risk
 

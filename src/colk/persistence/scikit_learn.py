@@ -1,18 +1,21 @@
-"""Store estimators of scikit-learn by their attributes, if these are plain data.
+"""Store estimators of scikit-learn by their attributes.
 
-A file names a public class of scikit-learn. Loading makes the object without its constructor and
-sets its attributes: numbers, texts, arrays and nested estimators. Modules whose compiled code does
-not check the shapes of fitted attributes are excluded.
+A file names a class of the table `_fitted.STATES`. Loading makes the object without its constructor
+and sets its attributes, after the table has checked them and scikit-learn its parameters.
 """
 
 import warnings
 from importlib import import_module
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
-from colk import _stored as stored
 from colk.errors import FileFormatError
 
+if TYPE_CHECKING:
+    from colk.persistence._fitted import State
+
 __all__ = [
+    "ADVICE",
     "COMPOSED",
     "attributes_of",
     "find_class",
@@ -22,30 +25,26 @@ __all__ = [
     "warn_of_version",
 ]
 
-# Modules whose classes are stored with their fitted attributes, and modules whose classes are
-# stored with their parameters only, because a KernelCompressor contains such an estimator.
-_FITTED = (
-    "cluster", "compose", "cross_decomposition", "decomposition", "discriminant_analysis", "dummy",
-    "ensemble", "feature_extraction", "feature_extraction.image", "feature_extraction.text",
-    "feature_selection", "frozen", "impute", "kernel_approximation", "linear_model", "naive_bayes",
-    "neural_network", "pipeline", "preprocessing", "random_projection",
-)  # fmt: skip
+# Modules whose classes are stored with their parameters only, because a KernelCompressor contains
+# such an estimator.
 _UNFITTED = ("svm", "kernel_ridge", "gaussian_process")
 
-# Classes of other modules that are stored with their fitted attributes.
-_CLASSES = ("neighbors.NeighborhoodComponentsAnalysis",)
-
-# Compiled code uses these centres and this number of threads without a check.
-_CENTRES, _THREADS, _MOST_THREADS = "cluster_centers_", "_n_threads", 4096
+ADVICE = '"Models in files" of the guide lists the classes of scikit-learn that files may hold'
 
 # Attributes that are lists of tuples: a name, an estimator and possibly columns.
-COMPOSED = ("steps", "transformers", "transformers_", "transformer_list", "estimators")
-_NO_ESTIMATOR = (None, "passthrough", "drop")
+COMPOSED = ("steps", "transformers", "transformers_", "transformer_list")
 
 
-def _home(tag: str) -> str:
-    """Return the module of a class, without "sklearn."."""
-    return tag.removeprefix("sklearn.").rpartition(".")[0]
+def _states() -> "dict[str, State]":
+    """Return the table; it is imported when a file first has a class of scikit-learn."""
+    from colk.persistence._fitted import STATES
+
+    return STATES
+
+
+def _key(tag: str) -> str:
+    """Return the key of a class in the table, or the same for a class that is not in it."""
+    return tag.removeprefix("sklearn.")
 
 
 def tag_of(estimator: Any) -> str | None:
@@ -77,8 +76,9 @@ def find_class(tag: str) -> type[Any]:
     >>> find_class("sklearn.decomposition.PCA").__name__
     'PCA'
     """
-    home, name = _home(tag), tag.rpartition(".")[2]
-    if home in (*_FITTED, *_UNFITTED) or f"{home}.{name}" in _CLASSES:
+    key = _key(tag)
+    home, _, name = key.rpartition(".")
+    if key in _states() or home in _UNFITTED:
         from sklearn.base import BaseEstimator
 
         kind: Any = getattr(import_module(f"sklearn.{home}"), name, None)
@@ -86,64 +86,34 @@ def find_class(tag: str) -> type[Any]:
         if is_class and not name.startswith("_") and kind.__module__.startswith(f"sklearn.{home}"):
             found: type[Any] = kind
             return found
-    raise FileFormatError(f"it holds a {tag!r}, which files must not hold")
+    raise FileFormatError(f"it holds a {tag!r}, which files must not hold; {ADVICE}")
 
 
 def attributes_of(tag: str, estimator: Any) -> dict[str, Any]:
     """Return the attributes of an estimator to store."""
-    attributes: dict[str, Any] = estimator.get_params(deep=False)
-    if _home(tag) not in _UNFITTED:
-        attributes = dict(vars(estimator))
-    elif hasattr(estimator, "n_features_in_"):
+    if _key(tag) in _states():
+        return dict(vars(estimator))
+    if hasattr(estimator, "n_features_in_"):
         raise TypeError(
             f"a fitted {type(estimator).__name__} cannot be saved; save from_sklearn(model)"
         )
-    if attributes.get("memory") is not None:
-        raise TypeError(
-            f"a {type(estimator).__name__} with a cache cannot be saved; set memory=None"
-        )
-    return attributes
+    parameters: dict[str, Any] = estimator.get_params(deep=False)
+    return parameters
 
 
 def make(tag: str, attributes: Any) -> Any:
     """Return an estimator with these attributes; raise if they are not possible."""
-    kind = find_class(tag)
+    kind, key = find_class(tag), _key(tag)
     if type(attributes) is not dict:
         raise FileFormatError(f"a {tag} has no attributes")
-    for name, value in attributes.items():
-        _check_attribute(kind, name, value)
-    if _home(tag) in _UNFITTED:
+    if key not in _states():
         return kind(**attributes)  # the constructor stores them, and `fit` checks them
+    _states()[key].read(attributes, kind.__name__, frozenset(signature(kind).parameters))
     estimator: Any = object.__new__(kind)
     vars(estimator).update(attributes)
-    estimator.get_params(deep=False)  # an AttributeError names a parameter that is missing
-    if _CENTRES in attributes:
-        centres = stored.Array("n_clusters", attributes["n_features_in_"])
-        centres.read(attributes[_CENTRES], _CENTRES, {})
-    if _THREADS in attributes:
-        stored.Count(1, _MOST_THREADS).read(attributes[_THREADS], _THREADS, {})
+    if hasattr(kind, "_parameter_constraints"):
+        estimator._validate_params()
     return estimator
-
-
-def _check_attribute(kind: type[Any], name: Any, value: Any) -> None:
-    """Raise for attributes that would hide a method, and for caches, which contain pickles."""
-    found = getattr(kind, name, None) if isinstance(name, str) else None
-    hides = callable(found) or hasattr(found, "__get__") or hasattr(found, "__set__")
-    if not isinstance(name, str) or not name.isidentifier() or name.startswith("__") or hides:
-        raise FileFormatError(f"a {kind.__name__} must not have the attribute {name!r}")
-    if name == "memory" and value is not None:
-        raise FileFormatError(f"a {kind.__name__} in a file must have memory=None")
-    if name in COMPOSED and type(value) is list:
-        for item in value:
-            _check_step(kind, item)
-
-
-def _check_step(kind: type[Any], item: Any) -> None:
-    if type(item) is not tuple or len(item) < 2 or not isinstance(item[0], str):
-        raise FileFormatError(f"a step of a {kind.__name__} must be a name and an estimator")
-    is_text = item[1] is None or isinstance(item[1], str)
-    if item[1] not in _NO_ESTIMATOR if is_text else not hasattr(item[1], "get_params"):
-        raise FileFormatError(f"step {item[0]!r} of a {kind.__name__} is not an estimator")
 
 
 def version() -> str:

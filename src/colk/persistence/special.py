@@ -144,17 +144,10 @@ def _function(name: Any) -> Any:
     return getattr(import_module(home), function)
 
 
-def _sparse(kind: Any, shape: Any, data: Any, indices: Any, indptr: Any) -> Any:
-    if kind not in _SPARSE or type(shape) is not tuple or len(shape) != 2:
-        raise FileFormatError("a sparse matrix has an unknown format or no shape")
-    for name, array in (("indices", indices), ("indptr", indptr)):
-        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != "i":
-            raise stored.refuse(f"{name} of a sparse matrix", "a vector of whole numbers", array)
-    for length in shape:
-        stored.Count().read(length, "the shape of a sparse matrix", {})
-    matrix = getattr(import_module("scipy.sparse"), kind)((data, indices, indptr), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
+def _sparse(kind: Any, **parts: Any) -> Any:
+    if kind not in _SPARSE:
+        raise FileFormatError("a sparse matrix has an unknown format")
+    return stored.sparse_matrix(kind, **parts)
 
 
 def _spline(**parts: Any) -> Any:

@@ -158,14 +158,19 @@ class Encoder:
     def _estimator(self, tag: str, estimator: Any) -> dict[str, Any]:
         """Encode the attributes of an estimator of scikit-learn."""
         self.has_sklearn = True
-        items = []
+        items, attributes = [], scikit_learn.attributes_of(tag, estimator)
         with self._exactly(True):
-            for name, value in scikit_learn.attributes_of(tag, estimator).items():
+            for name, value in attributes.items():
                 if name in scikit_learn.COMPOSED and type(value) is list:
                     items.append([name, [self._step(item) for item in value]])
                     continue
                 with self._within(f"attribute {name!r}"):
                     items.append([name, self.encode(value)])
+        try:
+            scikit_learn.make(tag, attributes)
+        except ValueError as error:
+            place = "".join(f"{step}: " for step in self._steps())
+            raise TypeError(f"{place}{error}, so it cannot be stored in a file") from error
         return {"is": tag, "attributes": {"is": "dict", "items": items}}
 
     def _step(self, item: Any) -> Any:
@@ -175,10 +180,16 @@ class Encoder:
 
     def _refusal(self, kind: str) -> TypeError:
         """Return an error that names the step and the attribute that cannot be stored."""
-        steps = [place for place in self._path if place.startswith("step")]
+        steps = self._steps()
         is_attribute = bool(self._path) and self._path[-1] not in steps
         what = f"{self._path[-1]} of type {kind}" if is_attribute else f"a value of type {kind}"
-        return TypeError(f"{': '.join([*steps, what])} cannot be stored in a file; use pickle")
+        advice = f". {scikit_learn.ADVICE}" if self._path else ""
+        return TypeError(
+            f"{': '.join([*steps, what])} cannot be stored in a file; use pickle{advice}"
+        )
+
+    def _steps(self) -> list[str]:
+        return [place for place in self._path if place.startswith("step")]
 
     def _own(self, term: Any) -> dict[str, Any]:
         name = name_of_own(term)

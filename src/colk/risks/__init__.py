@@ -6,8 +6,9 @@ takes user-defined functions of a loss; `Composition`, the paper's general form,
 predictions and targets.
 """
 
-from colk.risks.base import LossRisk, Risk
-from colk.risks.custom import Composition, CustomRisk
+from colk.risks.base import Risk
+from colk.risks.composition import Composition
+from colk.risks.custom import CustomRisk
 from colk.risks.dispersion import (
     CentralMoments,
     Dispersion,
@@ -19,6 +20,7 @@ from colk.risks.dispersion import (
 )
 from colk.risks.distributional import KLDRO, ChiSquareDRO
 from colk.risks.groups import GroupRisk
+from colk.risks.of_losses import LossRisk
 from colk.risks.ranking import AUC
 from colk.risks.tail import CVaR, Entropic
 

@@ -1,15 +1,9 @@
 cimport cython
 from colk._engine.contracts cimport TrackerContract
-from colk._engine.user_functions.base cimport OfArrays, OfLoss
-from colk.risks.base cimport LossRisk, Risk
+from colk._engine.user_functions.base cimport OfLoss
+from colk.risks.of_losses cimport LossRisk
 
 cdef class CustomRisk(LossRisk):
     cdef OfLoss _inner, _inner_slope, _outer, _outer_slope_loss, _outer_slope_inner
     cdef readonly tuple functions
     cdef readonly dict _given
-
-cdef class Composition(Risk):
-    cdef OfArrays _inner, _inner_slope, _outer, _by_prediction, _by_inner
-    cdef readonly dict _given
-    @cython.locals(g=double[::1], work=double[::1])
-    cdef int _track_rows(self, TrackerContract tracker, double[:, ::1] before, double[:, ::1] F, double[:, ::1] Y, double rate, double[:, ::1] path) except -1

@@ -1,6 +1,6 @@
 cimport cython
 from colk.risks cimport scalars
-from colk.risks.base cimport LossRisk
+from colk.risks.of_losses cimport LossRisk
 from colk._engine.contracts cimport TrackerContract
 
 cdef double _POWER_CAP

@@ -5,10 +5,10 @@ from typing import ClassVar
 import cython
 
 from colk._engine.contracts import TrackerContract
-from colk._engine.terms import overridden
+from colk._engine.terms import is_outside, overridden
 from colk._validation import Array, check_count, check_number
 from colk.risks import scalars
-from colk.risks.base import LossRisk
+from colk.risks.of_losses import LossRisk
 
 # A p-th power is continued linearly beyond this multiple of g₂, see `MeanSemideviation`.
 _POWER_CAP = 1e6
@@ -43,6 +43,8 @@ class Dispersion(LossRisk):
     _hooks = ("spread_at", "spread_slope_at")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 1)
     is_monotone = property(lambda self: self.weight == 0.0)
+    # The slopes of a function d of the user's own are not known.
+    takes_short_steps = property(lambda self: self.weight != 0.0 and is_outside(type(self)))
 
     def __init__(self, weight: float = 0.1) -> None:
         self.weight = check_number(weight, "weight", at_least=0.0)
@@ -238,6 +240,8 @@ class MeanSemideviation(LossRisk):
     _strength = "weight"
     _sealed = ("excess", "relative_excess", "deviation_slope")
     n_inner = property(lambda self: 0 if self.weight == 0.0 else 2)
+    takes_short_steps = False
+    has_kink = property(lambda self: self.order == 1.0 and self.n_inner > 0)
     is_monotone = property(lambda self: self.weight <= 1.0)
     is_smooth = property(
         lambda self: self.order > 1.0 or self.weight == 0.0 or self.smoothing > 0.0

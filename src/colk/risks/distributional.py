@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_number
 from colk.risks import scalars
-from colk.risks.base import LossRisk, average, weighed
+from colk.risks.of_losses import LossRisk
+from colk.risks.samples import Joint, Part, Sample, Statistics
 
 # Ratios of an excess to its root mean square, and exponents, are continued linearly beyond these.
 _RATIO_CAP = 1e3
@@ -16,6 +16,10 @@ _EXPONENT_CAP = 30.0
 
 # Losses that differ by less than this count as equal.
 _LEAST_SPREAD = 1e-290
+
+# If losses differ by less than this share of their size, the risk bends within the steps of
+# differences: it has a kink where they are equal.
+_NEAR_EQUAL = 1e-3
 
 # The tracked multiplier of KLDRO changes by no more than this factor in a step.
 _LARGEST_CHANGE = 2.0
@@ -55,6 +59,7 @@ class ChiSquareDRO(LossRisk):
     _sealed = ("ratio",)
     n_expectations = 0
     n_inner = property(lambda self: 0 if self.radius == 0.0 else 2)
+    takes_short_steps = False
 
     def __init__(self, radius: float = 0.5) -> None:
         self.radius = check_number(radius, "radius", at_least=0.0)
@@ -106,46 +111,44 @@ class ChiSquareDRO(LossRisk):
     ) -> float:
         return (1.0 - rate) * g[i] + rate * ChiSquareDRO.inner_at(self, now, g, i)
 
-    def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+    def estimate_from(self, sample: Sample) -> Array:
         """Return the exact η and s²; the largest loss and 0 if that is the worst case."""
-        values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
-        eta = self._threshold(values, weights)
-        return np.array([eta, average(np.maximum(values - eta, 0.0) ** 2, weights)])
+        factor = math.sqrt(1.0 + 2.0 * self.radius)
+        low, high = sample.ends()
+        unit = high - low
+        at_largest = float(sample.total(_mass_at, high)[0])
+        if at_largest * factor * factor >= 1.0 or not 0.0 < unit < math.inf:
+            return np.array([high, 0.0])
+        eta = self._threshold(sample, low, unit)
+        second = float(sample.total(_excess, low, unit, eta)[1])
+        return np.array([low + unit * eta, unit * unit * second])
 
-    def _threshold(self, losses: Array, weights: Array) -> float:
+    def _threshold(self, sample: Sample, low: float, unit: float) -> float:
+        """Return η in units in which the losses are 0 to 1, so that squares do not underflow."""
         from scipy.optimize import brentq
 
-        factor, largest = math.sqrt(1.0 + 2.0 * self.radius), float(losses.max())
-        if weights[losses == largest].sum() * factor * factor >= 1.0:
-            return largest
-
-        # In units in which the losses are 0 to 1, so that squares do not underflow.
-        smallest = float(losses.min())
-        span = largest - smallest
-        scaled = (losses - smallest) / span
+        factor = math.sqrt(1.0 + 2.0 * self.radius)
 
         def slope(eta: float) -> float:
-            excess = np.maximum(scaled - eta, 0.0)
-            root = math.sqrt(float(average(excess * excess, weights)))
-            return 1.0 - factor * float(average(excess, weights)) / root
+            first, second = sample.total(_excess, low, unit, eta)
+            return float(1.0 - factor * first / math.sqrt(second))
 
-        mean = float(average(scaled, weights))
-        deviation = math.sqrt(float(average((scaled - mean) ** 2, weights)))
-        low = mean - deviation / math.sqrt(2.0 * self.radius)
-        high = 1.0 - 1e-12 * (1.0 - low)
-        if low <= 0.0:
-            found = low
-        else:
-            found = high if slope(high) <= 0.0 else float(brentq(slope, low, high, rtol=8.9e-16))
-        return smallest + span * found
+        mean, square = sample.total(_excess, low, unit, 0.0)
+        deviation = math.sqrt(max(square - mean * mean, 0.0))
+        least = float(mean) - deviation / math.sqrt(2.0 * self.radius)
+        most = 1.0 - 1e-12 * (1.0 - least)
+        if least <= 0.0 or slope(least) >= 0.0:
+            return least
+        return most if slope(most) <= 0.0 else float(brentq(slope, least, most, rtol=8.9e-16))
 
-    def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
-        if self.n_inner > 0 and g[1] == 0.0:  # the worst distribution is at the largest losses
-            worst = np.where(losses == losses.max(), weights, 0.0)
-            return worst / worst.sum()
-        return super()._gradient(losses, weights, g)
+    def tied_loss(self, g: Array) -> float | None:
+        return _worst_loss(g)
+
+    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+        is_near = len(found.g) > 0 and math.sqrt(found.g[1]) < _NEAR_EQUAL * found.unit
+        return None if is_near else super().joint(found, sample)
 
 
 class KLDRO(LossRisk):
@@ -183,6 +186,7 @@ class KLDRO(LossRisk):
     _sealed = ("exponent",)
     n_expectations = 0
     n_inner = property(lambda self: 0 if self.radius == 0.0 else 2)
+    takes_short_steps = False
 
     def __init__(self, radius: float = 0.1) -> None:
         self.radius = check_number(radius, "radius", at_least=0.0)
@@ -242,41 +246,66 @@ class KLDRO(LossRisk):
         moved = (1.0 - rate) * g[1] + rate * KLDRO.inner_at(self, now, g, 1)
         return min(max(moved, g[1] / _LARGEST_CHANGE), g[1] * _LARGEST_CHANGE)
 
-    def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+    def estimate_from(self, sample: Sample) -> Array:
         """Return the exact c and λ; the largest loss and 0 if that is the worst case."""
-        values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
-        largest = float(values.max())
-        unit = largest - float(values.min())
-        at_largest = float(weights[values == largest].sum())
-        if -math.log(at_largest) <= self.radius or unit < _LEAST_SPREAD:
-            return np.array([largest, 0.0])
-        multiplier = unit * self._multiplier((values - largest) / unit, weights)
-        log_mean = math.log(average(np.exp((values - largest) / multiplier), weights))
-        return np.array([largest + multiplier * log_mean, multiplier])
+        low, high = sample.ends()
+        unit = high - low
+        at_largest = float(sample.total(_mass_at, high)[0])
+        if not _LEAST_SPREAD <= unit < math.inf or -math.log(at_largest) <= self.radius:
+            return np.array([high, 0.0])
+        multiplier = unit * self._multiplier(sample, high, unit)
+        log_mean = math.log(sample.total(_divergence, high, multiplier)[0])
+        return np.array([high + multiplier * log_mean, multiplier])
 
-    def _multiplier(self, gaps: Array, weights: Array) -> float:
-        """Return λ, at which the tilted distribution has the divergence ρ; gaps are in [−1, 0]."""
+    def _multiplier(self, sample: Sample, high: float, unit: float) -> float:
+        """Return λ in these units; the tilted distribution has the divergence ρ there."""
         from scipy.optimize import brentq
 
         def surplus(log_multiplier: float) -> float:
-            exponents = gaps / math.exp(log_multiplier)
-            tilted = weights * np.exp(exponents)
-            mean = float(tilted.sum())
-            return float((tilted * exponents).sum()) / mean - math.log(mean) - self.radius
+            total, weighted = sample.total(_divergence, high, unit * math.exp(log_multiplier))
+            return float(weighted / total - math.log(total) - self.radius)
 
         # The divergence falls from that at the largest loss to 0.
-        middle = math.log(-float(average(gaps, weights)))
-        low = high = middle
-        while surplus(low) < 0.0:
-            low -= 2.0
-        while surplus(high) > 0.0:
-            high += 2.0
-        return math.exp(brentq(surplus, low, high, rtol=8.9e-16, xtol=1e-15))
+        left = right = math.log(float(sample.total(_gap, high, unit)[0]))
+        while surplus(left) < 0.0:
+            left -= 2.0
+        while surplus(right) > 0.0:
+            right += 2.0
+        return math.exp(brentq(surplus, left, right, rtol=8.9e-16, xtol=1e-15))
 
-    def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
-        if self.n_inner > 0 and g[1] == 0.0:  # the worst distribution is at the largest losses
-            worst = np.where(losses == losses.max(), weights, 0.0)
-            return worst / worst.sum()
-        return super()._gradient(losses, weights, g)
+    def tied_loss(self, g: Array) -> float | None:
+        return _worst_loss(g)
+
+    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+        is_near = len(found.g) > 0 and found.g[1] < _NEAR_EQUAL * found.unit
+        return None if is_near else super().joint(found, sample)
+
+
+def _worst_loss(g: Array) -> float | None:
+    """Return the largest loss if the worst distribution has all its weight there."""
+    return float(g[0]) if len(g) and g[1] == 0.0 else None
+
+
+def _mass_at(part: Part, loss: float) -> tuple[float]:
+    """Return the share of the rows with this loss."""
+    return (float(np.sum(part.share[part.losses == loss])),)
+
+
+def _gap(part: Part, high: float, unit: float) -> tuple[float]:
+    """Return the mean distance from the largest loss."""
+    return (float(np.sum(part.share * ((high - part.losses) / unit))),)
+
+
+def _excess(part: Part, low: float, unit: float, eta: float) -> tuple[float, float]:
+    """Return E e and E e² of the excess e = ((ℓ − low)/unit − η)₊."""
+    excess = np.maximum((part.losses - low) / unit - eta, 0.0)
+    return float(np.sum(part.share * excess)), float(np.sum(part.share * excess * excess))
+
+
+def _divergence(part: Part, high: float, multiplier: float) -> tuple[float, float]:
+    """Return E exp(u) and E u exp(u) with u = (ℓ − high)/λ."""
+    u = (part.losses - high) / multiplier
+    tilted = part.share * np.exp(u)
+    return float(np.sum(tilted)), float(np.sum(tilted * u))

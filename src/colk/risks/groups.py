@@ -1,12 +1,16 @@
 """Risks of groups of samples: the mean loss of the groups that do worst."""
 
+from typing import ClassVar
+
 import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_fraction, check_number
 from colk.losses import Loss
-from colk.risks.base import Risk, Rows, weighed
+from colk.risks.base import Risk, Rows
+from colk.risks.of_losses import weighed
+from colk.risks.samples import Sample, Statistics
 
 
 class GroupRisk(Risk):
@@ -35,12 +39,17 @@ class GroupRisk(Risk):
     """
 
     _fields = ("tail_fraction",)
+    estimator_call = "COLKRegressor(risk='group').fit(X, y, groups=...), or COLKClassifier likewise"
+    starts_from_mean = True
+    needs_groups: ClassVar[bool] = True
+    keeps_weights_of_sample: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = False
 
     def __init__(self, tail_fraction: float = 0.0) -> None:
         given = check_number(tail_fraction, "tail_fraction", at_least=0.0)
         self.tail_fraction = check_fraction(given, "tail_fraction") if given > 0.0 else 0.0
 
-    def refuse(self) -> None:
+    def check_stream(self) -> None:
         """Raise ValueError, because the groups are not known."""
         raise ValueError(
             "GroupRisk needs the groups of all samples: use fit(X, y, groups=...) of COLKRegressor "
@@ -51,11 +60,15 @@ class GroupRisk(Risk):
         self, F: Array, Y: Array, theta: int, xi: int, g: Array, slopes: Array, work: Array
     ) -> int:
         with cython.gil:
-            self.refuse()
+            self.check_stream()
         return 0
 
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         return np.zeros(0)
+
+    def statistics(self, sample: Sample) -> Statistics:
+        self.check_stream()
+        return super().statistics(sample)
 
     def largest_weight(self, n_groups: int) -> float:
         """Return the largest weight that a group may have, 1/(αG) or 1."""
@@ -82,7 +95,7 @@ class GroupRisk(Risk):
         self, losses: ArrayLike, groups: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Return a gradient of `value` in the losses, of shape (n,)."""
-        _, weights = weighed(losses, sample_weight)
+        weights = weighed(losses, sample_weight).share
         index = np.unique(np.asarray(groups), return_inverse=True)[1]
         totals = np.bincount(index, weights)
         means = self.group_means(losses, groups, sample_weight)
@@ -92,6 +105,6 @@ class GroupRisk(Risk):
         self, losses: ArrayLike, groups: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
         """Return the mean loss of each group, of shape (G,), in the order of sorted labels."""
-        values, weights = weighed(losses, sample_weight)
+        values, weights = weighed(losses, sample_weight).together()
         index = np.unique(np.asarray(groups), return_inverse=True)[1]
         return np.asarray(np.bincount(index, weights * values) / np.bincount(index, weights))

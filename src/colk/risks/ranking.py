@@ -1,12 +1,15 @@
 """Risks of pairs of samples: the area under the ROC curve as an objective."""
 
+from typing import ClassVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array
 from colk.losses import Loss
-from colk.losses.base import as_rows
-from colk.risks.base import Risk, Rows, average, shares
+from colk.risks.base import Risk
+from colk.risks.samples import Bends, Joint, Part, Sample, Slopes, Statistics
 
 # On a stream, the share of the positive class moves by this times the tracking rate.
 _SLOWER = 0.01
@@ -34,12 +37,17 @@ class AUC(Risk):
     --------
     >>> from colk.losses import Logistic
     >>> f, y = [0.5, 0.0, -1.0], [1.0, 1.0, -1.0]
-    >>> AUC().value_at(Logistic(), f, y)  # the mean of (1 − 0.5 − 1)² and (1 − 0 − 1)²
+    >>> round(AUC().value_at(Logistic(), f, y), 12)  # the mean of (1 − 0.5 − 1)² and (1 − 0 − 1)²
     0.125
     """
 
     _fields = ()
+    estimator_call = "COLKClassifier(risk='auc').fit(X, y)"
     n_inner = property(lambda self: 3)
+    starts_from_mean = True
+    is_of_pairs: ClassVar[bool] = True
+    keeps_weights_of_sample: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = False
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         if n_outputs != 1 or n_targets != 1:
@@ -92,40 +100,56 @@ class AUC(Risk):
 
     # -- on a sample -------------------------------------------------------------------------
 
-    def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
-        values, of_positive, of_negative, share = _classes(f, y, sample_weight)
-        return np.array([share, average(values, of_positive), average(values, of_negative)])
+    def statistics(self, sample: Sample) -> Statistics:
+        positive, above, below = sample.total(_class_sums)
+        if not 0.0 < positive < 1.0:
+            raise ValueError("the risk AUC needs samples of both classes, with weights above 0")
+        g = np.array([positive, above / positive, below / (1.0 - positive)])
+        spread = float(sample.total(_spread, g)[0])
+        value = spread + float(1.0 - g[1] + g[2]) ** 2
+        return Statistics(value, g, np.zeros(3), np.abs(g))
 
-    def value_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> float:
-        values, of_positive, of_negative, _ = _classes(f, y, sample_weight)
-        above, below = average(values, of_positive), average(values, of_negative)
-        spread = average((values - above) ** 2, of_positive)
-        spread += average((values - below) ** 2, of_negative)
-        return float(spread + (1.0 - above + below) ** 2)
+    def slopes(self, found: Statistics, part: Part) -> Slopes:
+        f, is_positive, within = _within(part, found.g)
+        _, above, below = found.g
+        values = within * (f - np.where(is_positive, above, below)) ** 2
+        slopes = 2.0 * within * (f + np.where(is_positive, -1.0 - below, 1.0 - above))
+        return Slopes(values, np.zeros(len(f)), slopes[:, None])
 
-    def gradient_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
-        values, of_positive, of_negative, _ = _classes(f, y, sample_weight)
-        above, below = average(values, of_positive), average(values, of_negative)
-        slopes = of_positive * (values - 1.0 - below) + of_negative * (values + 1.0 - above)
-        return np.asarray(2.0 * slopes).reshape(np.shape(f))
+    def joint(self, found: Statistics, sample: Sample) -> Joint:
+        return Joint(np.arange(2), 2, np.eye(2), np.array([-1.0, 1.0]))
 
-    def second_derivative_at(
-        self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None
-    ) -> tuple[Array, Array, Array]:
-        _, positive, negative, _ = _classes(f, y, sample_weight)
-        both, apart = positive + negative, positive - negative
-        return 2.0 * both, np.column_stack([both, apart]), np.array([-1.0, 1.0])
+    def bends(self, found: Statistics, part: Part, joint: Joint) -> Bends:
+        _, is_positive, within = _within(part, found.g)
+        vectors = np.column_stack([within, np.where(is_positive, within, -within)])
+        return Bends(2.0 * within[:, None], vectors[:, : len(joint.columns), None])
+
+    def product(self, found: Statistics, part: Part, change: Array) -> Array:
+        return np.asarray(2.0 * _within(part, found.g)[2][:, None] * change)
 
 
-def _classes(f: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Array, Array, Array, float]:
-    """Return predictions (n,), weights within each class, and the share of the positive class."""
-    F = as_rows(f, "f")
-    Y = as_rows(y, "y", len(F))
+def _within(part: Part, g: Array) -> tuple[Array, NDArray[np.bool_], Array]:
+    """Return predictions (n,), which are of the positive class, and weights within the classes."""
+    is_positive = _are_positive(part)
+    within = part.share / np.where(is_positive, g[0], 1.0 - g[0])
+    return part.predictions[:, 0], is_positive, within
+
+
+def _are_positive(part: Part) -> NDArray[np.bool_]:
+    F, Y = part.predictions, part.targets.reshape(len(part.share), -1)
     AUC().check_sizes(F.shape[1], Y.shape[1])
-    values, is_positive = F[:, 0], Y[:, 0] > 0.0
-    weights = shares(len(values), sample_weight)
-    share = float(weights[is_positive].sum())
-    if not 0.0 < share < 1.0:
-        raise ValueError("the risk AUC needs samples of both classes, with weights above 0")
-    positive, negative = np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
-    return values, positive / share, negative / negative.sum(), share
+    return np.asarray(Y[:, 0] > 0.0)
+
+
+def _class_sums(part: Part) -> tuple[float, float, float]:
+    """Return the share of the positive class, and the sums of f in both classes."""
+    is_positive, weighted = _are_positive(part), part.share * part.predictions[:, 0]
+    sums = part.share[is_positive], weighted[is_positive], weighted[~is_positive]
+    positive, above, below = (float(each.sum()) for each in sums)
+    return positive, above, below
+
+
+def _spread(part: Part, g: Array) -> tuple[float]:
+    """Return the sum of the variances of f within the classes."""
+    f, is_positive, within = _within(part, g)
+    return (float(np.sum(within * (f - np.where(is_positive, g[1], g[2])) ** 2)),)

@@ -1,6 +1,6 @@
 from colk._engine.simd cimport maths as math
 from colk.risks cimport scalars
-from colk.risks.base cimport LossRisk
+from colk.risks.of_losses cimport LossRisk
 from colk._engine.contracts cimport TrackerContract
 
 cdef double _EXPONENT_CAP

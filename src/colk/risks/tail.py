@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_fraction, check_number
 from colk.risks import scalars
-from colk.risks.base import LossRisk, average, weighed
+from colk.risks.of_losses import LossRisk
+from colk.risks.samples import Part, Sample
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP = 30.0
@@ -57,6 +57,7 @@ class CVaR(LossRisk):
     n_expectations = 0
     n_inner = property(lambda self: 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2)
     is_smooth = property(lambda self: self.smoothing > 0.0 or self.n_inner == 0)
+    has_kink = property(lambda self: self.n_inner > 0)
 
     def __init__(
         self, tail_fraction: float = 0.1, weight: float = 1.0, smoothing: float = 0.0
@@ -105,42 +106,29 @@ class CVaR(LossRisk):
     ) -> float:
         return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
-    def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
+    def estimate_from(self, sample: Sample) -> Array:
         """Return the exact threshold and spread; if several thresholds are exact, the smallest."""
-        values, weights = weighed(losses, sample_weight)
         if self.n_inner == 0:
             return np.zeros(0)
-        search = self._smooth_threshold if self.smoothing else self._threshold
-        threshold = search(values, weights)
-        return np.array([threshold, average(np.abs(values - threshold), weights)])
+        threshold = sample.tail_start(self.tail_fraction, self.smoothing)
+        if self.smoothing:
+            threshold = self._smooth_threshold(sample, threshold)
+        return np.array([threshold, sample.total(_distance, threshold)[0]])
 
-    def _gradient(self, losses: Array, weights: Array, g: Array) -> Array:
-        gradient = super()._gradient(losses, weights, g)
-        if not self.is_smooth:
-            # A subgradient: losses at the threshold share the rest of the tail.
-            ties = losses == g[0]
-            gradient[ties] += weights[ties] * (1.0 - gradient.sum()) / weights[ties].sum()
-        return gradient
+    def tied_loss(self, g: Array) -> float | None:
+        return None if self.is_smooth else float(g[0])
 
-    def _threshold(self, losses: Array, weights: Array) -> float:
-        order = np.argsort(losses, kind="stable")[::-1]
-        above = np.cumsum(weights[order])
-        # The first loss from the top that fills the tail, with a tolerance for rounded weights.
-        first = np.searchsorted(above, self.tail_fraction * (1.0 + 1e-12), side="right")
-        return float(losses[order[min(int(first), len(losses) - 1)]])
-
-    def _smooth_threshold(self, losses: Array, weights: Array) -> float:
+    def _smooth_threshold(self, sample: Sample, threshold: float) -> float:
         """Solve E sigmoid((ℓ − τ)/s) = a by Newton's method, with bisection as a safeguard."""
         a, s = self.tail_fraction, self.smoothing
         # If all losses were equal, sigmoid((ℓ − τ)/s) = a, so the root lies between these.
         shift = s * math.log(a / (1.0 - a))
-        low, high = float(losses.min()) - shift, float(losses.max()) - shift
-        threshold = min(max(self._threshold(losses, weights), low), high)
+        low, high = (end - shift for end in sample.ends())
+        threshold = min(max(threshold, low), high)
         for _ in range(_THRESHOLD_STEPS):
-            above = 0.5 + 0.5 * np.tanh((losses - threshold) * (0.5 / s))
-            excess = float(average(above, weights)) - a
+            above, slope = sample.total(_beyond, threshold, s)
+            excess = above - a
             low, high = (threshold, high) if excess > 0.0 else (low, threshold)
-            slope = float(average(above * (1.0 - above), weights)) / s
             # A step that leaves the bracket is replaced by its middle.
             step = excess / slope if slope > 0.0 else math.inf
             before = threshold
@@ -151,6 +139,18 @@ class CVaR(LossRisk):
             if abs(threshold - before) <= max(1e-9 * s, 4e-16 * abs(threshold)):
                 return threshold
         return threshold
+
+
+def _distance(part: Part, centre: float) -> tuple[float]:
+    """Return E |ℓ − c|."""
+    return (float(np.sum(part.share * np.abs(part.losses - centre))),)
+
+
+def _beyond(part: Part, threshold: float, s: float) -> tuple[float, float]:
+    """Return the share beyond a smoothed threshold, and minus its derivative in it."""
+    above = 0.5 + 0.5 * np.tanh((part.losses - threshold) * (0.5 / s))
+    share = part.share
+    return float(np.sum(share * above)), float(np.sum(share * above * (1.0 - above))) / s
 
 
 class Entropic(LossRisk):
@@ -184,6 +184,7 @@ class Entropic(LossRisk):
     _strength = "tilt"
     n_inner = 1
     n_expectations = 0
+    takes_short_steps = False
     is_convex = property(lambda self: self.tilt > 0.0)
 
     def __init__(self, tilt: float = 1.0) -> None:
@@ -231,14 +232,18 @@ class Entropic(LossRisk):
         log_mean = exponent + math.log(rate + (1.0 - rate) * math.exp(-exponent))
         return g[0] + log_mean / self.tilt
 
-    def estimate(self, losses: ArrayLike, sample_weight: ArrayLike | None = None) -> Array:
-        values, weights = weighed(losses, sample_weight)
-        exponents = self.tilt * values
-        largest = exponents.max()
-        # log E exp(d), d ≤ 0, from E(exp(d) − 1) if that is small, so that tiny tilts are exact.
-        growth = float(average(np.expm1(exponents - largest), weights))
-        if growth > -0.5:
-            return np.array([(largest + math.log1p(growth)) / self.tilt])
-        return np.array(
-            [(largest + np.log(average(np.exp(exponents - largest), weights))) / self.tilt]
-        )
+    def estimate_from(self, sample: Sample) -> Array:
+        """Return the risk: log E exp(d)/t beyond the largest tℓ, with d = t(ℓ − c) ≤ 0."""
+        low, high = sample.ends()
+        centre = high if self.tilt > 0.0 else low
+        # From E(exp(d) − 1) if that is small, so that tiny tilts are exact.
+        growth, tilted = sample.total(_tilted, centre, self.tilt)
+        log_mean = math.log1p(growth) if growth > -0.5 else math.log(tilted)
+        return np.array([centre + log_mean / self.tilt])
+
+
+def _tilted(part: Part, centre: float, tilt: float) -> tuple[float, float]:
+    """Return E(exp(d) − 1) and E exp(d) with d = t(ℓ − c)."""
+    exponents = tilt * (part.losses - centre)
+    growth, tilted = np.expm1(exponents), np.exp(exponents)
+    return float(np.sum(part.share * growth)), float(np.sum(part.share * tilted))

@@ -9,7 +9,7 @@ from river import metrics
 from colk._validation import check_count, check_number
 from colk.losses import Loss
 from colk.model import as_risk, regression_loss
-from colk.risks import LossRisk, Risk
+from colk.risks import Risk
 
 __all__ = ["ClassificationRisk", "RegressionRisk"]
 
@@ -25,7 +25,7 @@ class _RollingRisk:
 
     def _start(self) -> None:
         self._risk = as_risk(self.risk)
-        if not isinstance(self._risk, LossRisk):
+        if not self._risk.is_of_losses:
             raise TypeError(
                 f"a metric needs a risk of losses; {type(self._risk).__name__} is a risk of "
                 "predictions"

@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 from colk._validation import Array, check_count, check_number, check_points
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.risks import Composition, Mean, Risk
+from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.newton_solver import solve
-from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.block_sums import HeldBlock
+from colk.rkhs.polishing.objective import Objective
 from colk.rkhs.polishing.span import Span
+from colk.rkhs.polishing.stages import solve
 
 __all__ = ["BatchSolution", "minimize"]
 
@@ -140,13 +141,15 @@ def minimize(
     q = _count_outputs(y, loss, risk, n_outputs)
     span = Span(kernel, points, None if atoms is None else dictionary)
     share = shares(len(points), sample_weight)
-    terms = Terms(loss, risk, np.asarray(y, dtype=np.float64), share, q)
+    rows = HeldBlock(span, np.asarray(y, dtype=np.float64), share)
+    is_kinked = Objective(kernel, dictionary, loss, risk, q).is_kinked
     found = solve(
-        span,
-        terms,
+        rows,
+        loss,
+        risk,
         decay,
         np.zeros((span.rank, q)),
-        tolerance=max(tolerance, _LEAST_GAP) if terms.is_kinked else tolerance,
+        tolerance=max(tolerance, _LEAST_GAP) if is_kinked else tolerance,
         max_steps=max_iterations,
     )
     W = span.basis @ found.coordinates
@@ -162,8 +165,8 @@ def minimize(
 
 
 def _count_outputs(y: ArrayLike, loss: Loss, risk: Risk, n_outputs: int | None) -> int:
-    if isinstance(risk, Composition):
-        found = risk.n_outputs
+    if risk.n_outputs is not None:
+        found = int(risk.n_outputs)
     elif loss.kind == "multiclass":
         found = int(np.max(y)) + 1 if n_outputs is None else n_outputs
     else:

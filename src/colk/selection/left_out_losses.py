@@ -17,9 +17,9 @@ _FEWEST_ATOMS = 100
 # with weights in the thousands that cancel. A learner with few atoms never reaches such weights.
 _RIDGE = 0.3
 
-# A feature that hardly varies in a part of the samples counts as varying by this share of its
-# spread in all of them, so that its length there does not become as small as its changes.
-_LEAST_SHARE = 0.1
+# A feature does not vary in a part of the samples if its spread there is below this share of that
+# in all of them: its length must not become as small as its changes in the part.
+_HARDLY = 0.1
 
 # Threshold of the Huber loss, in standard deviations of the targets or in margins.
 _THRESHOLD = 2.0
@@ -40,8 +40,8 @@ class RaceSamples:
         Whether Y holds labels.
     categorical : tuple of int
         Columns of X that hold categories. Default: none.
-    least_spread : array of shape (p,), optional
-        The least spread of a feature that varies at all, from more samples. Default: 0.
+    whole_spread : array of shape (p,), optional
+        The spread in more samples, of which these are a part. Default: not known.
 
     Attributes
     ----------
@@ -66,15 +66,17 @@ class RaceSamples:
         weight: Array,
         are_labels: bool,
         categorical: tuple[int, ...] = (),
-        least_spread: Array | None = None,
+        whole_spread: Array | None = None,
     ) -> None:
         self.X, self.Y, self.weight, self.are_labels = X, Y, weight, are_labels
         self.categorical = categorical
         n_atoms = min(max(len(X) // _SAMPLES_PER_ATOM, _FEWEST_ATOMS), len(X))
         places = np.linspace(0.0, len(X) - 1.0, n_atoms).astype(int)
         self.atoms = X[places]
-        least = np.zeros(X.shape[1]) if least_spread is None else least_spread
-        self.spread = np.where(varying(X), np.maximum(X.std(axis=0), least), 0.0)
+        spread = X.std(axis=0)
+        if whole_spread is not None:
+            spread[spread < _HARDLY * whole_spread] = 0.0
+        self.spread = np.where(varying(X), spread, 0.0)
         for k in categorical:  # a code has no unit
             self.spread[k] = float(np.ptp(X[:, k]) > 0.0)
 
@@ -157,5 +159,4 @@ class RaceSamples:
             Their places.
         """
         X, Y, weight = self.X[rows], self.Y[rows], self.weight[rows]
-        least = _LEAST_SHARE * self.spread
-        return RaceSamples(X, Y, weight, self.are_labels, self.categorical, least)
+        return RaceSamples(X, Y, weight, self.are_labels, self.categorical, self.spread)

@@ -1,6 +1,6 @@
 """A model for tables with named columns, which predicts numbers or labels."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -11,21 +11,30 @@ from colk import _stored as stored
 from colk._encoding.columns import Table, check_names, checked_table
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.locks import locked
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array, check_count, check_vector, check_weight_range
 from colk.kernels import Kernel
 from colk.losses import Loss
-from colk.model import OnlineFit, Recipe, Settings, Solver, as_loss, table_loss, table_risk
+from colk.model import (
+    OnlineFit,
+    Recipe,
+    Settings,
+    Solver,
+    as_loss,
+    regression_loss,
+    table_loss,
+    table_risk,
+)
 from colk.model.fit import Fit
 from colk.model.passes import Passes
-from colk.model.rows import LocalRows
+from colk.model.rows import LocalRows, Rows
 from colk.model.targets import LabelTargets, NumberTargets, Targets
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import RiskPath, starts_from_mean
+from colk.rkhs.polishing import RiskPath
 from colk.schedules import Averaging, Rate
-from colk.selection import Race
 from colk.tabular.stored import FIELDS, StoredTable
-from colk.tabular.stream import TableStream
+from colk.tabular.stream import MOST_CLASSES, TableStream
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Source
@@ -178,7 +187,7 @@ class TableModel(TableStream, StoredTable):
             raise ValueError(f"task must be one of {list(_TASKS)}, got {task!r}")
         self.scale, self.polish, self.risk_path = scale, bool(polish), bool(risk_path)
         self._loss = loss
-        self.settings = Settings(
+        self._given = Settings(
             kernel=kernel,
             bandwidth=bandwidth,
             loss=table_loss(loss, task),
@@ -192,23 +201,20 @@ class TableModel(TableStream, StoredTable):
             forgetting=forgetting,
         )
         self.seed = check_count(seed, "seed", at_least=0)
-        self._max_atoms = max_atoms
         self.notes: dict[str, Any] = {}
-        self._reset()
-
-    def _reset(self) -> None:
-        """Set the state before the first row."""
-        loss = table_loss(self._loss, self.task)
-        self.settings = replace(self.settings, max_atoms=self._max_atoms, loss=loss)
+        self.settings = self._given
         self._start_inputs()
-        self.recipe = Recipe.from_shape(self.settings, self._encoder.width)
-        self.rows = 0
+        self._forget()
+        n_outputs = 2 if as_loss(self.settings.loss).kind == "multiclass" else 1
+        recipe = Recipe.from_shape(self.settings, self._encoder.width)
+        self._online = OnlineFit(recipe.learner(n_outputs), self.settings)
+
+    def _forget(self) -> None:
+        """Forget what belongs to rows learned before."""
+        self.rows, self.residuals = 0, np.zeros(0)
         self.labels: list[str] = []
         self.path: RiskPath | None = None
         self._fixed: KernelExpansion | None = None
-        self.residuals = np.zeros(0)
-        n_outputs = 2 if loss.kind == "multiclass" else 1
-        self._online = OnlineFit(self.recipe.learner(n_outputs), self.settings)
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -240,9 +246,29 @@ class TableModel(TableStream, StoredTable):
         >>> TableModel("logratio", ["range"]).fit(source).rows
         221
         """
-        with one_blas_thread():
-            self.adopt_fit(self.new_fit(epochs).run(LocalRows(partial(self._read, source))))
+        self.fit_rows(LocalRows(partial(self._read, source)), self.new_fit(epochs))
         return self
+
+    @locked
+    def fit_rows(self, rows: Rows, fit: Fit, on_choice: Callable[[], None] = lambda: None) -> None:
+        """Fit the model to rows, wherever they are; an error leaves it as it was.
+
+        Parameters
+        ----------
+        rows : Rows
+            The rows, as `checked_rows` returns them.
+        fit : Fit
+            The `new_fit` of this model.
+        on_choice : callable
+            Called when kernel and atoms are chosen; the model then has the weights of the sample.
+        """
+
+        def adopt(chosen: Fit) -> None:
+            self.adopt_fit(chosen)
+            on_choice()
+
+        with one_blas_thread():
+            self.adopt_fit(fit.run(rows, adopt))
 
     def new_fit(self, epochs: int | None = None, sample_size: int | None = None) -> Fit:
         """Return a fit with the settings of this model, which has seen no rows.
@@ -254,21 +280,20 @@ class TableModel(TableStream, StoredTable):
         sample_size : int, optional
             As `size` of `colk.model.sample.RowSample`.
         """
-        self._reset()
         targets: Targets
         if self.task == "regression":
-            targets = NumberTargets(self.loss)
+            targets = NumberTargets(regression_loss(self._given.loss))
         else:
-            targets = LabelTargets(as_loss(self._loss or "logistic"))
+            targets = LabelTargets(as_loss(self._loss or "logistic"), most=MOST_CLASSES)
         passes = Passes(
-            self.settings.solver,
+            self._given.solver,
             epochs,
             polish=self.polish,
             risk_path=self.risk_path,
             random_state=self.seed,
         )
         scale = self.scale
-        return Fit(self.settings, passes, targets, standardize=scale, sample_size=sample_size)
+        return Fit(self._given, passes, targets, standardize=scale, sample_size=sample_size)
 
     def _read(
         self, source: "Source | Iterable[tuple[Any, ...]]"
@@ -305,21 +330,16 @@ class TableModel(TableStream, StoredTable):
         fit : Fit
             The fit, whose sample has chosen everything.
         """
+        self._forget()
+        self.settings = replace(self._given, max_atoms=fit.max_atoms, loss=fit.targets.loss)
         self._set_inputs(fit.inputs)
-        self.settings = replace(self.settings, max_atoms=fit.max_atoms)
-        self.recipe = fit.recipe
-        self._use_loss(fit.targets.loss)
+        self._targets = RunningScale(1)
         if isinstance(fit.targets, NumberTargets):
             self._targets = fit.targets.scale
         elif isinstance(fit.targets, LabelTargets):
             self.labels = fit.targets.labels.tolist()
         self._online = OnlineFit(fit.learner, self.settings, fit.race)
         self.path, self.rows = fit.path, fit.n_rows
-
-    def _use_loss(self, loss: Loss) -> None:
-        """Continue with this loss: a fit of two classes has the logistic one."""
-        self.settings = replace(self.settings, loss=loss)
-        self.recipe = replace(self.recipe, settings=self.settings, loss=loss)
 
     @locked
     def learn(self, columns: Mapping[str, Any], y: Any) -> Self:
@@ -332,28 +352,6 @@ class TableModel(TableStream, StoredTable):
         y : array of shape (n,)
             Finite numbers, or labels, which are text.
         """
-        return self._learn(columns, y)
-
-    @locked
-    def learn_pass(self, columns: Mapping[str, Any], y: Any) -> Self:
-        """Learn from rows in a pass of a fit, without choosing the kernel again.
-
-        Parameters
-        ----------
-        columns, y
-            As for `learn`.
-        """
-        if not self._has_fixed_scales:
-            return self._learn(columns, y)
-        X, targets = self._encoded(columns, y, first=self.rows)
-        self.standardize(X, targets)
-        kept, self._online.kept = self._online.kept, None
-        try:
-            return self._learn_encoded(X, targets)
-        finally:
-            self._online.kept = kept
-
-    def _learn(self, columns: Mapping[str, Any], y: Any) -> Self:
         if self._fixed is not None:
             raise ValueError("a compressed model cannot learn; use the original model")
         source, y, _ = self.checked_rows(columns, y)
@@ -363,9 +361,6 @@ class TableModel(TableStream, StoredTable):
         targets = y[:, None]
         if self.task == "regression":
             self._targets.absorb(targets)
-        return self._learn_encoded(X, targets)
-
-    def _learn_encoded(self, X: Array, targets: Any) -> Self:
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)
@@ -374,101 +369,28 @@ class TableModel(TableStream, StoredTable):
         self.rows += len(X)
         return self
 
-    # -- the steps of a fit ------------------------------------------------------------------
-
-    @locked
-    def encode(self, columns: Mapping[str, Any], y: Any, first: int = 0) -> tuple[Array, Array]:
-        """Return rows and targets as numbers, not standardised; add new categories and labels.
-
-        Parameters
-        ----------
-        columns, y, first
-            As for `learn`, and the index of the first row in the data.
-        """
-        X, targets = self._encoded(columns, y, first)
-        if self.task == "regression":
-            return X, targets
-        for label in dict.fromkeys(targets[:, 0]):
-            self._add_label(label)
-        return X, self._class_targets(targets[:, 0])
-
-    @locked
-    def start(self, X: Array, targets: Array, n_raced: int) -> None:
-        """Fix the scales, and make the learner from a sample of standardised rows.
-
-        Parameters
-        ----------
-        X, targets : arrays
-            The sample, in random order.
-        n_raced : int
-            Number of these rows that choose the kernel, if it is not given.
-        """
-        self._has_fixed_scales = True
-        self.recipe = Recipe.from_data(self.settings, X)
-        race = None
-        if self.settings.is_open:
-            race = self._choose_kernel(X[:n_raced], targets[:n_raced])
-        by_mean = self.polish and starts_from_mean(self.risk)
-        recipe = self.recipe.for_mean() if by_mean else self.recipe
-        self._online = OnlineFit(recipe.learner(self._n_outputs), self.settings, race)
-
-    def _choose_kernel(self, X: Array, targets: Array) -> Race:
-        """Choose the kernel of a fit by these rows."""
-        weight = np.ones(len(X))
-        race = self.settings.race(X, targets, weight, self._n_outputs, prefers_narrow=True)
-        if not race.default_won:
-            self.recipe = Recipe.from_kernel(self.settings, race.kernel)
-        return race
-
-    def take_risk(self, X: Array, targets: Array) -> None:
-        """Continue under the risk of the settings, if the atoms were found under the mean.
-
-        Parameters
-        ----------
-        X, targets : arrays
-            Standardised rows, from which the inner value of the risk is estimated.
-        """
-        mean = self._online.learner
-        if mean.risk != self.risk:
-            learner = self._online.learner = self.recipe.learner(self._n_outputs)
-            F = mean.evaluate(X)
-            g = self.risk.estimate_at(self.loss, F, targets)
-            learner.continue_from(mean, g, self.loss.value(F, targets))
-
-    def set_weights(self, weights: Array) -> None:
-        """Replace the weights of the atoms.
-
-        Parameters
-        ----------
-        weights : array of shape (M,) or (M, q)
-            A weight for each atom and output.
-        """
-        f = self.function
-        found = KernelExpansion(f.kernel, f.atoms, weights.reshape(f.weights.shape))
-        self._online.learner.adopt(found)
-
     # -- settings ----------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments that make a model with the same settings."""
-        is_open = self.settings.is_open
+        given = self._given
         return {
             "target": self.target,
             "features": self.features,
             "categorical": self.categorical,
             "task": self.task,
-            "kernel": self.settings.kernel if is_open else self.kernel,
-            "bandwidth": self.settings.bandwidth if is_open else "scale",
-            "loss": self.loss,
-            "risk": self.risk,
-            "step_size": self.settings.step_size if is_open else self.step_size,
-            "eps": self.settings.eps,
-            "max_atoms": self.settings.max_atoms,
-            "averaging": self.averaging or False,
-            "scale": self.scale if is_open or self.scale != "auto" else self.is_scaled,
-            "solver": self.settings.solver,
-            "prior": self.settings.prior,
-            "forgetting": self.settings.forgetting,
+            "kernel": given.kernel,
+            "bandwidth": given.bandwidth,
+            "loss": self._loss,
+            "risk": given.risk,
+            "step_size": given.step_size,
+            "eps": given.eps,
+            "max_atoms": given.max_atoms,
+            "averaging": given.averaging,
+            "scale": self.scale,
+            "solver": given.solver,
+            "prior": given.prior,
+            "forgetting": given.forgetting,
             "polish": self.polish,
             "risk_path": self.risk_path,
             "seed": self.seed,

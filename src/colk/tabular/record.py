@@ -59,7 +59,7 @@ class Predicted:
             values = model.predict(columns)
             sizes = np.abs(y - values)
             return cls(values, None, sizes, sizes)
-        if model.loss.kind != "multiclass":
+        if not model.loss.is_likelihood:
             values = model.predict(columns)
             wrong = np.asarray(values != y, dtype=np.float64)
             return cls(values, None, wrong, wrong)
@@ -116,10 +116,25 @@ class Score:
             The rows.
         """
         found = Predicted.of(model, columns, y)
-        self.rows += len(y)
+        self.add(found)
+        return found
+
+    def add(self, found: Predicted) -> None:
+        """Add up the errors of predictions.
+
+        Parameters
+        ----------
+        found : Predicted
+            The predictions.
+        """
+        self.rows += len(found.errors)
         self.absolute += float(found.errors.sum())
         self.squares += float(found.sizes @ found.sizes)
-        return found
+
+    @property
+    def sums(self) -> list[float]:
+        """The arguments that make an equal score."""
+        return [self.rows, self.absolute, self.squares]
 
 
 class Record(Score):

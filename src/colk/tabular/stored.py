@@ -8,11 +8,10 @@ from colk._engine.running_scale import RunningScale
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.losses import Logistic
-from colk.model import OnlineFit
+from colk.model import OnlineFit, Settings
 from colk.model.inputs import Inputs
-from colk.risks import Mean
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing import RiskPath, starts_from_mean
+from colk.rkhs.polishing import RiskPath
 
 __all__ = ["FIELDS", "StoredTable"]
 
@@ -29,7 +28,6 @@ FIELDS: dict[str, stored.Field] = {
     "targets": stored.Object(RunningScale),
     "online": stored.Object(OnlineFit),
     "fixed": stored.Optional(stored.Object(KernelExpansion)),
-    "has_fixed_scales": stored.Flag(),
     "path": stored.Optional(stored.Object(RiskPath)),
     "residuals": stored.Array(stored.Size("n_residuals", at_most=MOST_RESIDUALS)),
     "notes": stored.Object(dict),
@@ -48,7 +46,6 @@ class StoredTable:
             "targets": self._targets,
             "online": self._online,
             "fixed": self._fixed,
-            "has_fixed_scales": self._has_fixed_scales,
             "path": self.path,
             "residuals": self.residuals,
             "notes": self.notes,
@@ -65,20 +62,27 @@ class StoredTable:
         model._set_inputs(values["inputs"])
         model._targets = values["targets"]
         online = values["online"]
-        if model.task == "classification" and online.learner.loss == Logistic():
-            model._use_loss(Logistic())  # a fit of two classes
-        if isinstance(model.settings.kernel, Kernel) and repr(online.kernel) != repr(model.kernel):
-            raise FileFormatError("the learner does not have the kernel of the model")
-        model._online, model._fixed = online, values["fixed"]
-        _check_learner(model, online)
+        first, model._online = model._online, online
+        model.settings = _settings_in_use(model, values)
+        _check_learner(model, first)
         if values["fixed"] is not None:
             _check_shape(model, values["fixed"], "function")
         elif online.learner.has_learned != (model.rows > 0):
             raise FileFormatError("the learner has learned rows, or the model has, but not both")
-        model._has_fixed_scales = values["has_fixed_scales"]
+        model._fixed = values["fixed"]
         model.notes, model.path = values["notes"], values["path"]
         model.residuals = values["residuals"]
         return model
+
+
+def _settings_in_use(model: Any, values: dict[str, Any]) -> Settings:
+    """Return the settings: a fit may have more atoms, and has the logistic loss for two classes."""
+    settings: Settings = model.settings
+    learner: Any = values["online"].learner
+    if learner.compressor.max_atoms != settings.atom_limit:
+        settings = replace(settings, max_atoms=learner.compressor.max_atoms)
+    is_logistic = model.task == "classification" and learner.loss == Logistic()
+    return replace(settings, loss=Logistic()) if is_logistic else settings
 
 
 def _check_labels(labels: list[str], task: str) -> list[str]:
@@ -87,13 +91,13 @@ def _check_labels(labels: list[str], task: str) -> list[str]:
     return labels
 
 
-def _check_learner(model: Any, online: OnlineFit) -> None:
+def _check_learner(model: Any, first: OnlineFit) -> None:
     """Let the stream continue with the settings of the model, if it fits them."""
-    settings, learner = model.settings, online.learner
-    # During the learning passes of a fit with a polish, the learner has the risk Mean.
-    is_fit = model.polish and starts_from_mean(model.risk) and learner.risk == Mean()
-    online.resume(replace(settings, risk=Mean()) if is_fit else settings, model._encoder.width)
-    online.settings = settings
+    settings, online = model.settings, model._online
+    learner = online.learner
+    if isinstance(settings.kernel, Kernel) and repr(learner.kernel) != repr(first.kernel):
+        raise FileFormatError("the learner does not have the kernel of the model")
+    online.resume(settings, model._encoder.width)
     if learner.has_learned:
         _check_shape(model, learner, "learner")
 

@@ -1,5 +1,7 @@
 """Check a risk: shapes, finite values, slopes that are derivatives, convexity, monotonicity."""
 
+from typing import cast
+
 import numpy as np
 
 from colk._validation import Array, check_number
@@ -40,10 +42,10 @@ def check_risk(risk: Risk, *, scale: float = 1.0, seed: int = 0) -> None:
     """
     check_number(scale, "scale", above=0.0)
     rng = np.random.default_rng(seed)
-    if isinstance(risk, Composition):
-        _check_composition(risk, scale, rng)
-    elif isinstance(risk, LossRisk):
-        _check_loss_risk(risk, scale, rng)
+    if getattr(risk, "is_of_losses", False):
+        _check_loss_risk(cast(LossRisk, risk), scale, rng)
+    elif getattr(risk, "n_outputs", None) is not None:
+        _check_composition(cast(Composition, risk), scale, rng)
     else:
         raise TypeError(f"check_risk needs a Risk, got {type(risk).__name__}")
 

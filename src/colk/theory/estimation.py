@@ -155,7 +155,7 @@ class Constants:
         >>> constants.kernel_bound, round(constants.outer_lipschitz, 4)
         (1.0, 0.2828)
         """
-        if not isinstance(risk, LossRisk):
+        if not risk.is_of_losses:
             raise TypeError(f"estimate needs a risk of a loss, got {type(risk).__name__}")
         points = check_points(X)
         functions = [0.0 * optimum, 0.5 * optimum, optimum]

@@ -7,7 +7,9 @@ from scipy.optimize import linprog, minimize
 from colk.kernels import Gaussian
 from colk.losses import Huber, Pinball, Softmax, Squared
 from colk.risks import (
+    KLDRO,
     CentralMoments,
+    ChiSquareDRO,
     CustomRisk,
     CVaR,
     Entropic,
@@ -17,13 +19,13 @@ from colk.risks import (
     Semivariance,
     Variance,
 )
+from colk.risks.samples import HeldSample
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import polish, polish_under_risk
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import leave_one_out
-from colk.rkhs.polishing.newton_solver import Point, descend
-from colk.rkhs.polishing.risk_curvature import curvature_of
+from colk.rkhs.polishing.newton import Search
 from colk.rkhs.polishing.risk_path import follow_risk_path
-from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 from colk.rkhs.polishing.span import Span
 
 DECAY = 1e-4
@@ -39,6 +41,19 @@ SMOOTH = [
     MeanSemideviation(2.0, 0.8, 0.2),
     CVaR(0.2, 0.6, 0.15),
     Entropic(1.5),
+]
+MORE = [
+    ChiSquareDRO(0.3),
+    ChiSquareDRO(0.02),
+    KLDRO(0.1),
+    CustomRisk(
+        inner=lambda loss: (loss, loss**2),
+        inner_slope=lambda loss: (1.0, 2.0 * loss),
+        outer=lambda loss, g: loss + 0.1 * (g[1] - g[0] ** 2),
+        outer_slope_loss=lambda loss, g: 1.0,
+        outer_slope_inner=lambda loss, g: (-0.2 * g[0], 0.1),
+        n_inner=2,
+    ),
 ]
 HARD = [
     Entropic(3.0),
@@ -65,7 +80,7 @@ def zero(X, n_atoms=30, q=None):
     return KernelExpansion(Gaussian(0.8), X[:n_atoms], np.zeros((n_atoms, q) if q else n_atoms))
 
 
-@pytest.mark.parametrize("risk", SMOOTH, ids=repr)
+@pytest.mark.parametrize("risk", [*SMOOTH, *MORE], ids=repr)
 def test_second_derivatives_are_those_of_the_gradient(risk):
     rng = np.random.default_rng(0)
     losses, share = rng.exponential(size=25), rng.uniform(0.5, 1.5, size=25)
@@ -74,7 +89,12 @@ def test_second_derivatives_are_those_of_the_gradient(risk):
     differences = [
         (risk.gradient(losses + h, share) - risk.gradient(losses - h, share)) / 2e-5 for h in step
     ]
-    found = curvature_of(risk, losses, share).dense()
+    sample = HeldSample(share, losses)
+    statistics = risk.statistics(sample)
+    joint = risk.joint(statistics, sample)
+    bends = risk.bends(statistics, sample, joint)
+    vectors = bends.vectors[:, :, 0] @ joint.mix.T
+    found = np.diag(bends.diagonal[:, 0]) + (vectors * joint.coefficients) @ vectors.T
     np.testing.assert_allclose(found, differences, atol=2e-5 * max(np.abs(found).max(), 1e-3))
 
 
@@ -178,21 +198,20 @@ def test_leave_one_out_is_that_of_refits_in_the_tail():
     X, y = problem(80)
     risk, decay = CVaR(0.25, 1.0, 0.1), 3e-3
     span, share = Span(Gaussian(0.8), X, X[:12]), np.full(80, 1 / 80)
-    point = Point(span, decay, np.zeros((span.rank, 1)))
-    rounded = RoundedTerms(Terms(Huber(), risk, y, share, 1), 1.0, 0.1)
-    descend(point, rounded, 1e-8, 100)
-    closed = leave_one_out(point, rounded)[:, 0]
+    search = Search.held(HeldBlock(span, y, share), Huber(), risk, decay, n_outputs=1)
+    v, *_ = search.descend(np.zeros((span.rank, 1)), 1e-8, 100)
+    fitted, closed = span.predict(v)[:, 0], leave_one_out(search, v)[:, 0]
     refits = []
     for i in range(80):
         kept = np.arange(80) != i
         start = KernelExpansion(Gaussian(0.8), X[:12], np.zeros(12))
         part = polish(start, X[kept], y[kept], Huber(), risk, decay, tolerance=1e-6)
         refits.append(part.function(X[i : i + 1])[0])
-    moved = np.abs(np.array(refits) - point.F[:, 0])
+    moved = np.abs(np.array(refits) - fitted)
     assert np.abs(closed - refits).mean() < 0.35 * moved.mean()
     held_out = CVaR(0.25).value(Huber().value(closed, y))
     exact = CVaR(0.25).value(Huber().value(np.array(refits), y))
-    training = CVaR(0.25).value(Huber().value(point.F[:, 0], y))
+    training = CVaR(0.25).value(Huber().value(fitted, y))
     assert abs(held_out - exact) < 0.3 * (exact - training)
 
 

@@ -13,6 +13,7 @@ from colk.risks import (
     AUC,
     RISKS,
     Composition,
+    CustomRisk,
     CVaR,
     Dispersion,
     Mean,
@@ -256,3 +257,47 @@ def test_with_a_sample_no_matrix_is_sent():
     assert blocks.largest == M
     solve_by_sums(blocks, zero(), Huber(), regularization=DECAY)
     assert blocks.largest == M * M
+
+
+@pytest.mark.parametrize(
+    ("loss", "risk", "with_sample"),
+    [
+        (Huber(0.5), Mean(), False),
+        (Huber(0.5), Mean(), True),
+        (Softmax(), Mean(), False),
+        (Hinge(), Mean(), False),
+        (Squared(), CVaR(0.2), False),
+    ],
+    ids=repr,
+)
+def test_a_killed_search_resumes_to_the_same_bits(loss, risk, with_sample):
+    """From every state that it reported, after a trip through pickle."""
+    y, f = targets(loss), zero(3 if loss.kind == "multiclass" else 1)
+    sample = RowBlocks.of(X[:60], y[:60], np.full(60, 1.0 / 60)) if with_sample else None
+    blocks, states = RowBlocks(cut(y, 4)), []
+    settings = {"sample": sample, "tolerance": 1e-6, "max_steps": 60}
+    whole, solution = solve_by_sums(blocks, f, loss, risk, DECAY, **settings, report=states.append)
+    assert states[-1].is_done
+    for state in states[:: max(1, len(states) // 6)]:
+        again = pickle.loads(pickle.dumps(state))
+        found, other = solve_by_sums(blocks, f, loss, risk, DECAY, **settings, state=again)
+        np.testing.assert_array_equal(found.weights, whole.weights)
+        assert other.n_steps == solution.n_steps
+        assert other.value == solution.value
+
+
+def test_a_risk_of_the_users_own_takes_as_few_passes_as_a_built_in_one():
+    own = CustomRisk(
+        inner=lambda loss: (loss, loss**2),
+        inner_slope=lambda loss: (1.0, 2.0 * loss),
+        outer=lambda loss, g: loss + 0.3 * (g[1] - g[0] ** 2),
+        outer_slope_loss=lambda loss, g: 1.0,
+        outer_slope_inner=lambda loss, g: (-0.6 * g[0], 0.3),
+        n_inner=2,
+    )
+    steps = {}
+    for risk in (Variance(0.3), own):
+        found = polish(zero(), X, Y, Squared(), risk, DECAY, sample_weight=WEIGHT, **TIGHT)
+        steps[type(risk)] = found.n_steps, found.value
+    assert steps[CustomRisk][0] <= steps[Variance][0] + 1
+    assert steps[CustomRisk][1] == pytest.approx(steps[Variance][1], rel=1e-12)

@@ -1,24 +1,17 @@
 """Optimal weights on given atoms over all data, by Newton's method."""
 
-from colk.rkhs.polishing.all_rows import (
-    MANY_ROWS,
-    SAMPLE_SIZE,
-    polish_all_rows,
-    stratified_rows,
-)
+from colk.rkhs.polishing.all_rows import polish_all_rows
 from colk.rkhs.polishing.blocks import Block, Blocks, RowBlocks
 from colk.rkhs.polishing.final import FinalPolish, final_polish
 from colk.rkhs.polishing.folds import CrossPolished, cross_polish
 from colk.rkhs.polishing.groups import polish_groups
 from colk.rkhs.polishing.outliers import OutlierRule
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
-from colk.rkhs.polishing.sum_solver import solve_by_sums
-from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
+from colk.rkhs.polishing.stages import SearchState, solve_by_sums
+from colk.rkhs.polishing.under_risk import polish_under_risk
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
 __all__ = [
-    "MANY_ROWS",
-    "SAMPLE_SIZE",
     "Block",
     "Blocks",
     "CrossPolished",
@@ -28,6 +21,7 @@ __all__ = [
     "Polished",
     "RiskPath",
     "RowBlocks",
+    "SearchState",
     "cross_polish",
     "final_polish",
     "polish",
@@ -36,6 +30,4 @@ __all__ = [
     "polish_under_risk",
     "predict_left_out",
     "solve_by_sums",
-    "starts_from_mean",
-    "stratified_rows",
 ]

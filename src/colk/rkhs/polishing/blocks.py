@@ -80,12 +80,16 @@ class Blocks(Protocol):
 def add(first: Any, second: Any) -> Any:
     """Return the sum of two results: tuples of numbers and arrays, whose entries may be None.
 
+    The result of an empty block is None.
+
     Examples
     --------
     >>> import numpy as np
     >>> add((1.0, np.ones(2), None), (2.0, np.ones(2), None))
     (3.0, array([2., 2.]), None)
     """
+    if first is None or second is None:
+        return second if first is None else first
     parts = [None if a is None else a + b for a, b in zip(first, second, strict=True)]
     return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
 

@@ -11,7 +11,7 @@ from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.outliers import OutlierRule, polish_without_outliers
 from colk.rkhs.polishing.path_result import RiskPath
-from colk.rkhs.polishing.under_risk import polish_under_risk, starts_from_mean
+from colk.rkhs.polishing.under_risk import polish_under_risk
 from colk.rkhs.polishing.weights import Polished
 
 __all__ = ["FinalPolish", "final_polish"]
@@ -84,7 +84,7 @@ def final_polish(
     (True, True)
     """
     terms = function, X, Y, loss, risk, regularization
-    if starts_from_mean(risk):
+    if risk.starts_from_mean:
         polished, found = polish_under_risk(
             *terms, path=path, sample_weight=sample_weight, tolerance=tolerance
         )

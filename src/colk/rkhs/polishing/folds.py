@@ -13,9 +13,10 @@ from colk.losses import Loss
 from colk.risks import Mean
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.newton_solver import solve
-from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
+from colk.rkhs.polishing.block_sums import HeldBlock
+from colk.rkhs.polishing.newton import Search
 from colk.rkhs.polishing.span import Span
+from colk.rkhs.polishing.stages import Solution, solve
 
 __all__ = ["CrossPolished", "cross_polish"]
 
@@ -121,14 +122,14 @@ class _Search:
     ) -> None:
         self.span, self.y, self.loss = span, y, loss
         self.share = shares(len(y), sample_weight)
-        self.terms = Terms(loss, Mean(), y, self.share, 1)
+        self.rows = HeldBlock(span, y, self.share)
         self.zero = np.zeros((span.rank, 1))
         self.parts = []
         for fold in np.unique(folds):
             kept, held = folds != fold, folds == fold
             part = float(self.share[kept].sum())
-            terms = Terms(loss, Mean(), y[kept], self.share[kept] / part, 1)
-            self.parts.append((held, part, span.part(kept), span.part(held), terms))
+            rows = HeldBlock(span.part(kept), y[kept], self.share[kept] / part)
+            self.parts.append((held, part, rows, span.part(held)))
         self.predictions: dict[float, Array] = {}
         self.losses: dict[float, float] = {}
 
@@ -151,18 +152,15 @@ class _Search:
 
     def _one_sample(self) -> float:
         """Return the curvature of one sample at f = 0, the unit of λ."""
-        F = np.zeros((len(self.y), 1))
-        rounded = RoundedTerms(self.terms, *self.terms.unit(F))
-        total = float(rounded.curvature(F, shared=False).sum()) or 1.0
+        search = Search.held(self.rows, self.loss, Mean(), 1.0, 1)
+        search.smooth(*search.units(self.zero))
+        total = float(search.rows_at(self.zero)[2].sum()) or 1.0
         return float(self.share @ self.share) * total * self.span.size
 
     def _try(self, decay: float) -> None:
         held_out = np.empty(len(self.y))
-        for held, part, kept_span, held_span, terms in self.parts:
-            scaled = decay / part
-            found = solve(
-                kept_span, terms, scaled, self.zero, tolerance=_ROUGH_ACCURACY, max_steps=_STEPS
-            )
+        for held, part, rows, held_span in self.parts:
+            found = self._solved(rows, decay / part, _ROUGH_ACCURACY)
             held_out[held] = held_span.predict(found.coordinates)[:, 0]
         self.predictions[decay] = held_out
         self.losses[decay] = self._shifted_loss(held_out)
@@ -185,7 +183,8 @@ class _Search:
 
     def solution(self, decay: float) -> Array:
         """Return the coordinates of the minimiser over all samples."""
-        found = solve(
-            self.span, self.terms, decay, self.zero, tolerance=_ACCURACY, max_steps=_STEPS
-        )
-        return found.coordinates
+        return self._solved(self.rows, decay, _ACCURACY).coordinates
+
+    def _solved(self, rows: HeldBlock, decay: float, accuracy: float) -> Solution:
+        terms = self.loss, Mean(), decay, self.zero
+        return solve(rows, *terms, tolerance=accuracy, max_steps=_STEPS)

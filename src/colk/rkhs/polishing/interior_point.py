@@ -10,7 +10,7 @@ is the gradient with a instead of the step 1{u > 0}.
 import numpy as np
 
 from colk._validation import Array
-from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.row_losses import RowLosses
 from colk.rkhs.polishing.span import Span
 
 __all__ = ["follow_path"]
@@ -24,11 +24,11 @@ _PATIENCE = 8
 class _Path:
     """A point of the path: coordinates v, and for each kink a, p and q of shape (n, q)."""
 
-    def __init__(self, span: Span, terms: Terms, decay: float, v: Array) -> None:
+    def __init__(self, span: Span, losses: RowLosses, share: Array, decay: float, v: Array) -> None:
         self.span, self.decay, self.v, self.F = span, decay, v, span.predict(v)
-        self.places = np.stack(terms.kinks)
-        self.omega = np.stack(terms.jumps) * terms.share[:, None]
-        self.line = terms.share[:, None] * terms.left_slopes()
+        self.places = np.stack(losses.kinks)
+        self.omega = np.stack(losses.jumps) * share[:, None]
+        self.line = share[:, None] * losses.left_slopes()
         u = self.F - self.places
         room = float(np.mean(np.abs(u))) or 1.0
         self.p, self.q = np.maximum(u, 0.0) + room, np.maximum(-u, 0.0) + room
@@ -84,7 +84,14 @@ class _Path:
 
 
 def follow_path(
-    span: Span, terms: Terms, regularization: float, start: Array, *, tolerance: float, steps: int
+    span: Span,
+    losses: RowLosses,
+    share: Array,
+    regularization: float,
+    start: Array,
+    *,
+    tolerance: float,
+    steps: int,
 ) -> tuple[Array, float, float, int]:
     """Return the best coordinates found, their gap, the norm of r and the number of steps.
 
@@ -92,18 +99,20 @@ def follow_path(
     --------
     >>> from colk.kernels import Linear
     >>> from colk.losses import Pinball
-    >>> from colk.risks import Mean
     >>> span = Span(Linear(), np.ones((5, 1)), np.ones((1, 1)))
-    >>> terms = Terms(Pinball(0.5), Mean(), np.arange(5.0), np.full(5, 0.2), 1)
-    >>> v, gap, *_ = follow_path(span, terms, 1e-9, np.zeros((1, 1)), tolerance=1e-8, steps=50)
+    >>> losses, zero = RowLosses(Pinball(0.5), np.arange(5.0), 1), np.zeros((1, 1))
+    >>> share, settings = np.full(5, 0.2), {"tolerance": 1e-8, "steps": 50}
+    >>> v, gap, *_ = follow_path(span, losses, share, 1e-9, zero, **settings)
     >>> bool(abs(v[0, 0] - 2.0) < 1e-6), bool(gap < 1e-8)
     (True, True)
     """
-    path = _Path(span, terms, regularization, start)
+    path = _Path(span, losses, share, regularization, start)
     best_v, best, bound, norm, stale, count = start, np.inf, -np.inf, np.inf, 0, 0
     while True:
         gradient = path.gradient()
-        value = terms.value(path.F) + 0.5 * regularization * float(np.sum(path.v * path.v))
+        value = float(share @ losses.values(path.F)) + 0.5 * regularization * float(
+            np.sum(path.v * path.v)
+        )
         lower = value - path.gap(gradient)
         stale = stale + 1 if value >= best and lower <= bound else 0
         if value < best:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from colk._validation import Array
-from colk.rkhs.polishing.newton_solver import Point, descend
-from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
-from colk.rkhs.polishing.span import Solver, Span
+from colk.losses import Loss
+from colk.risks import Mean, Risk
+from colk.rkhs.polishing.block_sums import HeldBlock
+from colk.rkhs.polishing.newton import Search
+from colk.rkhs.polishing.span import Solver
 
 __all__ = ["Choice", "choose_regularization", "leave_one_out"]
 
@@ -48,76 +50,76 @@ class Choice:
     candidates: tuple[tuple[float, float], ...]
 
 
-def leave_one_out(point: Point, terms: RoundedTerms) -> Array:
-    """Return leave-one-out predictions (n, q) at a minimum.
+def leave_one_out(search: Search, v: Array) -> Array:
+    """Return leave-one-out predictions (n, q) at a minimum; all rows are in memory.
 
     Examples
     --------
     >>> from colk.kernels import Linear
     >>> from colk.losses import Squared
-    >>> from colk.risks import Mean
+    >>> from colk.rkhs.polishing.span import Span
     >>> span = Span(Linear(), np.ones((3, 1)), np.ones((1, 1)))  # f is a constant: the mean
-    >>> terms = Terms(Squared(), Mean(), np.array([0.0, 3.0, 6.0]), np.full(3, 1 / 3), 1)
-    >>> rounded = RoundedTerms(terms, 1.0, 1.0)
-    >>> point = Point(span, 1e-12, np.zeros((1, 1)))
-    >>> _ = descend(point, rounded, 1e-9, 5)
-    >>> leave_one_out(point, rounded)[:, 0].round(6)
+    >>> rows = HeldBlock(span, np.array([0.0, 3.0, 6.0]), np.full(3, 1 / 3))
+    >>> search = Search.held(rows, Squared(), Mean(), 1e-12, n_outputs=1)
+    >>> v, *_ = search.descend(np.zeros((1, 1)), 1e-9, 5)
+    >>> leave_one_out(search, v)[:, 0].round(6)
     array([4.5, 3. , 1.5])
     """
-    slopes, curvature = terms.slopes(point.F), terms.curvature(point.F, shared=False)
-    point.factor = point.span.solver(curvature, point.decay)  # reused by the next search
-    leverage = point.span.leverages(point.factor)
-    return np.asarray(point.F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
+    F, slopes, curvature = search.rows_at(v)
+    # The next search uses this factor.
+    search.factor = search.span.solver(curvature, search.decay)
+    leverage = search.span.leverages(search.factor)
+    return np.asarray(F + slopes * leverage / np.maximum(1.0 - curvature * leverage, 1e-2))
 
 
 def left_out_and_kept(
-    span: Span, terms: Terms, regularization: float, start: Array
+    rows: HeldBlock, loss: Loss, regularization: float, start: Array
 ) -> tuple[Array, Array]:
-    """Return leave-one-out and full predictions (n, q) from a minimum, with smoothed kinks."""
-    point = Point(span, regularization, start)
-    rounded = RoundedTerms(terms, *terms.unit(point.F))
-    reference = float(np.linalg.norm(Point(span, 0.0, 0.0 * start).gradient(rounded))) or 1.0
-    descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
-    return leave_one_out(point, rounded), point.F
+    """Return leave-one-out and full predictions (n, q) from a minimum of the mean loss."""
+    search = Search.held(rows, loss, Mean(), regularization, start.shape[1])
+    search.smooth(*search.units(start))
+    v, *_ = search.descend(start, _ACCURACY * search.reference(start), _NEWTON_STEPS)
+    return leave_one_out(search, v), search.rows_at(v)[0]
 
 
-def choose_regularization(span: Span, terms: Terms, least: float, start: Array) -> Choice:
+def choose_regularization(
+    rows: HeldBlock, loss: Loss, risk: Risk, least: float, start: Array
+) -> Choice:
     """Return the λ of at least `least` with the least leave-one-out risk.
 
     Examples
     --------
     >>> from colk.kernels import Gaussian
     >>> from colk.losses import Squared
-    >>> from colk.risks import Mean
+    >>> from colk.rkhs.polishing.span import Span
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.uniform(size=(200, 1)), rng.normal(size=200)
     >>> span = Span(Gaussian(0.05), X, X[:50])
     >>> def chosen(y):
-    ...     terms = Terms(Squared(), Mean(), y, np.full(200, 1 / 200), 1)
-    ...     return choose_regularization(span, terms, 0.0, np.zeros((span.rank, 1)))
+    ...     rows, start = HeldBlock(span, y, np.full(200, 1 / 200)), np.zeros((span.rank, 1))
+    ...     return choose_regularization(rows, Squared(), Mean(), 0.0, start)
     >>> chosen(noise).regularization > chosen(np.sin(40 * X[:, 0])).regularization
     True
     """
-    point = Point(span, 1.0, start)
-    rounded = RoundedTerms(terms, *terms.unit(point.F))
-    origin = Point(span, 1.0, np.zeros_like(start))
-    total = float(np.sum(rounded.curvature(origin.F, shared=False))) / start.shape[1]
-    one = float(np.sum(terms.share**2)) * (total or 1.0) * span.size  # weight of one sample
-    reference = float(np.linalg.norm(origin.gradient(rounded))) or 1.0
+    search = Search.held(rows, loss, risk, 1.0, start.shape[1])
+    search.smooth(*search.units(start))
+    total = float(np.sum(search.rows_at(0.0 * start)[2])) / start.shape[1]
+    one = float(np.sum(rows.share**2)) * (total or 1.0) * rows.span.size  # weight of one sample
+    reference = search.reference(start)
     decays = list(dict.fromkeys(max(least, strength * one) for strength in _STRENGTHS))
     tried: dict[float, float] = {}
     best: Choice | None = None
-    first = min(_FIRST, len(decays) - 1)
+    first, v = min(_FIRST, len(decays) - 1), start
     # Try smaller λ as long as they are better, then larger ones.
     for way in (decays[first:], decays[first - 1 :: -1] if first else []):
         for decay in way:
-            point.regularize(decay)
-            descend(point, rounded, _ROUGH_ACCURACY * reference, _NEWTON_STEPS)
-            left_out = leave_one_out(point, rounded)
-            tried[decay] = terms.value(left_out)
+            search.regularize(decay)
+            v, *_ = search.descend(v, _ROUGH_ACCURACY * reference, _NEWTON_STEPS)
+            left_out = leave_one_out(search, v)
+            tried[decay] = search.risk_of(left_out)
             if not tried[decay] <= min(tried.values()):
                 break
-            best = Choice(decay, point.v, point.factor, ())
+            best = Choice(decay, v, search.factor, ())
         if best is not None and best.regularization < decays[first]:
             break
     if best is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.losses import Huber, Loss
-from colk.risks import Mean, Risk
+from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.weights import Polished, polish, predict_left_out
 
@@ -156,6 +156,7 @@ def polish_without_outliers(
     Examples
     --------
     >>> from colk.kernels import Gaussian
+    >>> from colk.risks import Mean
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-2.0, 2.0, size=(300, 1))
     >>> y = np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=300)
@@ -173,7 +174,7 @@ def polish_without_outliers(
         )
 
     first = found = polished(function, loss, regularization, weight)
-    if loss != Huber() or not isinstance(risk, Mean):
+    if loss != Huber() or not risk.is_mean:
         return RobustPolish(first, loss)
     sizes, spread, _ = _residuals(found.function, X, Y, weight)
     if not _has_outliers(sizes, _GROSS) or _are_tied(Y[weight > 0.0]):

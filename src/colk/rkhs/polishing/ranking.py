@@ -10,9 +10,9 @@ from colk.losses import Loss
 from colk.risks import AUC, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
-from colk.rkhs.polishing.newton_solver import solve
-from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.span import Span
+from colk.rkhs.polishing.stages import solve
 from colk.rkhs.polishing.weights import Polished, polish
 
 __all__ = ["area_under_roc", "polish_auc"]
@@ -144,11 +144,9 @@ class _Folds:
         areas = []
         for held, span in self.parts:
             weights = self.share[~held] / self.share[~held].sum()
-            terms = Terms(self.loss, risk, self.y[~held], weights, 1)
-            zero = np.zeros((span.rank, 1))
-            found = solve(
-                span.part(~held), terms, decay, zero, tolerance=_ACCURACY, max_steps=_STEPS
-            )
+            rows = HeldBlock(span.part(~held), self.y[~held], weights)
+            terms = self.loss, risk, decay, np.zeros((span.rank, 1))
+            found = solve(rows, *terms, tolerance=_ACCURACY, max_steps=_STEPS)
             scores = span.part(held).predict(found.coordinates)
             areas.append(area_under_roc(scores, self.y[held], self.share[held]))
         return np.array(areas)

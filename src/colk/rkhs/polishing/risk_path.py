@@ -21,10 +21,10 @@ from colk.losses import Loss
 from colk.risks import LossRisk, Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import leave_one_out
-from colk.rkhs.polishing.newton_solver import Point, descend
+from colk.rkhs.polishing.newton import Search
 from colk.rkhs.polishing.path_result import PathPoint, RiskPath
-from colk.rkhs.polishing.smoothing import RoundedTerms, Terms
 from colk.rkhs.polishing.span import Span
 
 __all__ = ["follow_risk_path"]
@@ -96,14 +96,14 @@ def follow_risk_path(
     if len(rows) > _MOST_SAMPLES:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, _MOST_SAMPLES).astype(int))]
     part = float(share[rows].sum())
-    compared = _Comparison(loss, risk, y[rows], share[rows] / part, function.n_outputs)
     span = Span(function.kernel, X[rows], function.atoms)
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
+    compared = _Comparison(loss, risk, HeldBlock(span, y[rows], share[rows] / part), start)
     # λ is measured in samples, and a part of them has that part of the curvature.
     for factor in _FACTORS:
-        point = Point(span, factor * regularization / part, start)
+        v = start
         for step, each in _steps(risk):
-            compared.add(point, step, factor, each)
+            v = compared.add(v, step, factor, factor * regularization / part, each)
     return compared.verdict(regularization, len(rows))
 
 
@@ -126,29 +126,24 @@ def _is_better(point: PathPoint) -> bool:
 class _Comparison:
     """Held-out values of the requested risk along the path."""
 
-    def __init__(self, loss: Loss, risk: LossRisk, y: Array, share: Array, n_outputs: int) -> None:
-        self._loss, self._risk, self._y, self._share = loss, risk, y, share
-        self._n_outputs = n_outputs
-        self._units: tuple[float, float] | None = None
+    def __init__(self, loss: Loss, risk: LossRisk, rows: HeldBlock, start: Array) -> None:
+        self._loss, self._risk, self._rows, self._share = loss, risk, rows, rows.share
+        self._n_outputs = start.shape[1]
+        self._units = Search.held(rows, loss, Mean(), 1.0, self._n_outputs).units(start)
         self._mean_influence: Array | None = None
         self._mean_of_groups = np.zeros(0)
         self._points: list[PathPoint] = []
         self._risks: list[Risk] = []
 
-    def add(self, point: Point, share: float, factor: float, risk: Risk) -> None:
-        """Find the weights of a point from those of its neighbour, and record their risk."""
-        if self._units is None:
-            mean = Terms(self._loss, Mean(), self._y, self._share, self._n_outputs)
-            self._units = mean.unit(point.F)
-        width, softness = self._units[0], _SOFTNESS * self._units[1]
-        terms = Terms(self._loss, risk, self._y, self._share, self._n_outputs)
-        rounded = RoundedTerms(terms, width, softness)
-        origin = Point(point.span, point.decay, np.zeros_like(point.v))
-        reference = float(np.linalg.norm(origin.gradient(rounded))) or 1.0
-        descend(point, rounded, _ACCURACY * reference, _NEWTON_STEPS)
-        losses = self._loss.value(leave_one_out(point, rounded), terms.Y)
+    def add(self, v: Array, share: float, factor: float, decay: float, risk: Risk) -> Array:
+        """Find the coordinates of a point from those of its neighbour, and record their risk."""
+        search = Search.held(self._rows, self._loss, risk, decay, self._n_outputs)
+        search.smooth(self._units[0], _SOFTNESS * self._units[1])
+        v, *_ = search.descend(v, _ACCURACY * search.reference(v), _NEWTON_STEPS)
+        losses = self._loss.value(leave_one_out(search, v), self._rows.targets)
         self._note(losses, share, factor)
-        self._risks.append(rounded.risk)
+        self._risks.append(search.objective.risk)
+        return v
 
     def _note(self, losses: Array, share: float, factor: float) -> None:
         s = self._share

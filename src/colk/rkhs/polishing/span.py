@@ -17,7 +17,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.kernels.table import KernelTable
 
-__all__ = ["Solver", "Span"]
+__all__ = ["Solver", "Span", "distinct", "weighted_squares"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -70,8 +70,8 @@ class Span:
     """
 
     def __init__(self, kernel: Kernel, points: Array, atoms: Array | None) -> None:
-        self._kernel, self._points = kernel, points
-        self._atoms = points if atoms is None else atoms
+        self.kernel, self._points = kernel, points
+        self.atoms = points if atoms is None else atoms
         self._table: Array | None = None  # κ(X, D) if raw, else κ(X, D)B
         self._is_raw = self._is_triangular = self.is_well_conditioned = False
         if atoms is None or not self._by_pivots():
@@ -79,10 +79,21 @@ class Span:
         if atoms is not None and len(points) * self.rank <= _KEPT:
             self._table = self._tabulated(points)
 
+    @classmethod
+    def of_atoms(cls, kernel: Kernel, atoms: Array) -> Self:
+        """Return the span without points, for sums over blocks of rows.
+
+        Tables of blocks hold κ(x, D). Second derivatives are summed in κ(x, D)B if products with B
+        after the sum would cost digits.
+        """
+        span = cls(kernel, atoms[:0], atoms)
+        span._is_raw, span._table = True, None
+        return span
+
     def _tabulated(self, points: Array) -> Array:
         """Return the table at some points; its blocks are computed in threads if it is large."""
-        table = np.empty((len(points), len(self._atoms)))
-        kernel_table = KernelTable(self._kernel, self._atoms)
+        table = np.empty((len(points), len(self.atoms)))
+        kernel_table = KernelTable(self.kernel, self.atoms)
 
         def fill(start: int) -> None:
             rows = table[start : start + _BLOCK]
@@ -96,7 +107,7 @@ class Span:
 
     def _by_pivots(self) -> bool:
         """Try the Cholesky factor; return False if the atoms are nearly dependent."""
-        L = np.ascontiguousarray(self._kernel.gram(self._atoms))
+        L = np.ascontiguousarray(self.kernel.gram(self.atoms))
         if not factorise(L):
             return False
         pivots = np.diagonal(L) ** 2
@@ -114,7 +125,7 @@ class Span:
 
     def _by_eigenvalues(self, on_points: bool) -> None:
         """Use the eigenvectors whose eigenvalues are above rounding errors."""
-        eigenvalues, Q = eigh(self._kernel.gram(self._atoms))
+        eigenvalues, Q = eigh(self.kernel.gram(self.atoms))
         kept = eigenvalues > _RANK_TOLERANCE * eigenvalues[-1]
         if not kept.any():
             raise ValueError("the Gram matrix of the atoms is zero")
@@ -127,7 +138,7 @@ class Span:
     @property
     def size(self) -> float:
         """Mean of κ(x, x) over the points: the unit of λ."""
-        return float(self._kernel.diagonal(self._points).mean()) or 1.0
+        return float(self.kernel.diagonal(self._points).mean()) or 1.0
 
     def part(self, rows: Any) -> Self:
         """Return the same span, evaluated at some of the points."""
@@ -176,35 +187,64 @@ class Span:
         tasks = [starts[first:last] for first, last in pairwise(edges)]
         return chain.from_iterable(each_in_threads(lambda task: [*map(run, task)], tasks))
 
-    def _for_table(self, v: Array) -> Array:
+    def for_table(self, v: Array) -> Array:
         """Return the factor of the table for coordinates v (rank, q)."""
-        return self.basis @ v if self._is_raw else v
+        return np.asarray(self.basis @ v) if self._is_raw else v
 
-    def _from_table(self, sums: Array) -> Array:
+    def from_table(self, sums: Array) -> Array:
         """Convert sums over the rows of the table to sums of z = Bᵀκ(D, x), of shape (rank, q)."""
-        return self.basis.T @ sums if self._is_raw else sums
+        return np.asarray(self.basis.T @ sums) if self._is_raw else sums
 
-    def predict(self, v: Array) -> Array:
-        """Return values (n, q) of the function with coordinates v (rank, q)."""
-        out, weights = np.zeros((len(self._points), v.shape[1])), self._for_table(v)
-        if not weights.any():
+    def from_squares(self, matrices: Array) -> Array:
+        """Convert the results of `squares`, of shape (c, M, M), to sums of z zᵀ."""
+        if self._is_raw and self.is_well_conditioned:
+            return np.asarray(self.basis.T @ matrices @ self.basis)
+        return matrices
+
+    def values(self, factor: Array) -> Array:
+        """Return the table times a factor from `for_table`, of shape (n, q)."""
+        out = np.zeros((len(self._points), factor.shape[1]))
+        if not factor.any():
             return out
 
         def fill(rows: slice, table: Array) -> None:
-            out[rows] = table @ weights
+            out[rows] = table @ factor
 
-        deque(self._each_block(fill, v.shape[1]), 0)
+        deque(self._each_block(fill, factor.shape[1]), 0)
         return out
 
-    def gather(self, slopes: Array) -> Array:
-        """Return Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
-        total = np.zeros((self.rank, slopes.shape[1]))
+    def sums(self, slopes: Array) -> Array:
+        """Return Σ_i t_i s_iᵀ over the rows t of the table, for slopes (n, q)."""
+        total = np.zeros((len(self.atoms) if self._is_raw else self.rank, slopes.shape[1]))
         products = self._each_block(
             lambda rows, table: transposed_product(table, slopes[rows]), slopes.shape[1]
         )
         for product in products:
             total += product
-        return self._from_table(total)
+        return total
+
+    def squares(self, curvature: Array) -> Array:
+        """Return Σ_i b_i t_i t_iᵀ for each column of the curvature (n, q); one if all are equal."""
+        columns = distinct(curvature)
+        width = len(self.atoms) if self._is_raw else self.rank
+        total = np.zeros((columns.shape[1], width, width))
+
+        def squares(rows: slice, table: Array) -> list[Array]:
+            each = list(columns[rows].T)
+            return _for_each(partial(weighted_squares, table), each, table.size * self.rank)
+
+        for parts in self._each_block(squares, self.rank * len(total)):
+            for matrix, part in zip(total, parts, strict=True):
+                matrix += part
+        return total
+
+    def predict(self, v: Array) -> Array:
+        """Return values (n, q) of the function with coordinates v (rank, q)."""
+        return self.values(self.for_table(v))
+
+    def gather(self, slopes: Array) -> Array:
+        """Return Σ_i z_i s_iᵀ of shape (rank, q), for slopes (n, q)."""
+        return self.from_table(self.sums(slopes))
 
     def leverages(self, solver: "Solver") -> Array:
         """Return z_iᵀA⁻¹z_i of each sample, (n, q), with a column for each factor of A."""
@@ -227,25 +267,17 @@ class Span:
 
     def solver(self, curvature: Array, regularization: float) -> "Solver":
         """Return the solver of λI + Σ_i b_i z_i z_iᵀ, for each column of the curvature (n, q)."""
-        shared = bool((curvature == curvature[:, :1]).all())
-        columns = curvature[:, :1] if shared else curvature
-        matrices = [np.zeros((self.rank, self.rank)) for _ in range(columns.shape[1])]
-
-        def squares(rows: slice, table: Array) -> list[Array]:
-            each = list(columns[rows].T)
-            return _for_each(partial(_weighted_squares, table), each, table.size * self.rank)
-
-        for parts in self._each_block(squares, self.rank * len(matrices)):
-            for matrix, part in zip(matrices, parts, strict=True):
-                matrix += part
-        for c, matrix in enumerate(matrices):
-            matrices[c] = self._from_table(self._from_table(matrix).T)
-        return Solver(matrices, regularization)
+        return Solver(self.from_squares(self.squares(curvature)), regularization)
 
 
-def _weighted_squares(table: Array, b: Array) -> Array:
+def distinct(curvature: Array) -> Array:
+    """Return the columns of a table, or only the first one if all are equal."""
+    return curvature[:, :1] if bool((curvature == curvature[:, :1]).all()) else curvature
+
+
+def weighted_squares(table: Array, b: Array) -> Array:
     """Return Σ b z zᵀ over the rows z of a table."""
-    active = b > _NEGLIGIBLE * b.max()
+    active = b > _NEGLIGIBLE * b.max(initial=0.0)
     used = table if active.all() else table[active]
     scaled = used * np.sqrt(b[active])[:, None]
     return np.asarray(scaled.T @ scaled)
@@ -256,15 +288,15 @@ class Solver:
 
     Examples
     --------
-    >>> solver = Solver([np.array([[3.0]])], regularization=1.0)
+    >>> solver = Solver(np.array([[[3.0]]]), regularization=1.0)
     >>> solver(np.array([[8.0]])), solver.with_regularization(5.0)(np.array([[8.0]]))
     (array([[2.]]), array([[1.]]))
     """
 
-    def __init__(self, matrices: list[Array], regularization: float) -> None:
+    def __init__(self, matrices: Array, regularization: float) -> None:
         self._matrices = matrices
         factor = partial(_factor, regularization=regularization)
-        self._factors = _for_each(factor, matrices, len(matrices[0]) ** 3 // 3)
+        self._factors = _for_each(factor, [*matrices], len(matrices[0]) ** 3 // 3)
 
     def with_regularization(self, regularization: float) -> "Solver":
         """Return the solver with another λ."""

@@ -1,36 +1,20 @@
 """The polish of `fit` under a risk: first for the mean, then along a path or for the risk."""
 
 from dataclasses import replace
+from typing import cast
 
 from numpy.typing import ArrayLike
 
 from colk._validation import Array
 from colk.losses import Loss
-from colk.risks import AUC, GroupRisk, LossRisk, Mean, Risk
+from colk.risks import LossRisk, Mean, Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.path_result import RiskPath
 from colk.rkhs.polishing.ranking import polish_auc
 from colk.rkhs.polishing.risk_path import follow_risk_path
 from colk.rkhs.polishing.weights import Polished, polish
 
-__all__ = ["polish_under_risk", "starts_from_mean"]
-
-
-def starts_from_mean(risk: Risk) -> bool:
-    """Return whether atoms and λ of a fit under this risk are those of the mean loss.
-
-    The groups of a `GroupRisk` come later, in `polish_groups`. A `Composition` does not use the
-    loss, so the mean loss carries no information about it.
-
-    Examples
-    --------
-    >>> from colk.risks import CVaR
-    >>> starts_from_mean(CVaR(0.1)), starts_from_mean(Mean())
-    (True, False)
-    """
-    if isinstance(risk, LossRisk):
-        return bool(risk.n_inner > 0)
-    return isinstance(risk, (AUC, GroupRisk))
+__all__ = ["polish_under_risk"]
 
 
 def polish_under_risk(
@@ -73,7 +57,7 @@ def polish_under_risk(
     >>> path.kept_the_mean
     True
     """
-    by_mean = starts_from_mean(risk)
+    by_mean = risk.starts_from_mean
     first = polish(
         function,
         X,
@@ -85,7 +69,7 @@ def polish_under_risk(
         sample_weight=sample_weight,
         tolerance=tolerance,
     )
-    if isinstance(risk, AUC):
+    if risk.is_of_pairs:
         weighted = polish_auc(
             first,
             X,
@@ -97,11 +81,13 @@ def polish_under_risk(
             tolerance=tolerance,
         )
         return weighted, None
-    if not by_mean or not isinstance(risk, LossRisk):
+    if not by_mean or not risk.is_of_losses:
         return first, None
     decay, found = first.regularization, None
     if path:
-        found = follow_risk_path(first.function, X, y, loss, risk, decay, sample_weight)
+        found = follow_risk_path(
+            first.function, X, y, loss, cast(LossRisk, risk), decay, sample_weight
+        )
         if found.kept_the_mean:
             return first, found
         decay, risk = found.regularization, found.chosen_risk

@@ -13,10 +13,11 @@ from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
+from colk.rkhs.polishing.block_sums import HeldBlock
 from colk.rkhs.polishing.leave_one_out import Choice, choose_regularization, left_out_and_kept
-from colk.rkhs.polishing.newton_solver import Point, solve
-from colk.rkhs.polishing.smoothing import Terms
+from colk.rkhs.polishing.newton import Search
 from colk.rkhs.polishing.span import Solver, Span
+from colk.rkhs.polishing.stages import solve
 
 __all__ = ["Polished", "polish", "predict_left_out"]
 
@@ -181,18 +182,20 @@ def polish(
         return Polished(function, value, value, decay, np.inf, 0, False)
     span = Span(function.kernel, points, function.atoms) if span is None else span
     given = start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
-    terms = Terms(loss, risk, targets, share, function.n_outputs)
+    rows, terms = HeldBlock(span, targets, share), (loss, risk)
     factor: Solver | None = None
     if choose:
-        choice = chosen(span, start, targets, loss, risk, decay, share)
+        choice = _chosen(rows, start, loss, risk, decay)
         decay, candidates, start = choice.regularization, choice.candidates, choice.coordinates
         factor = choice.factor
-    if not Point(span, decay, start).value(terms) <= Point(span, decay, 0.0 * start).value(terms):
+    search = Search.held(rows, *terms, decay, function.n_outputs)
+    before = search.value_at(given)
+    first = before if start is given else search.value_at(start)
+    if not first <= search.value_at(0.0 * start):
         start, factor = 0.0 * start, None
     found = solve(
-        span, terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor
+        rows, *terms, decay, start, tolerance=tolerance, max_steps=max_steps, factor=factor
     )
-    before = Point(span, decay, given).value(terms)
     weights = (span.basis @ found.coordinates).reshape(function.weights.shape)
     is_better = found.value < before
     return Polished(
@@ -207,15 +210,13 @@ def polish(
     )
 
 
-def chosen(
-    span: Span, start: Array, y: Array, loss: Loss, risk: Risk, least: float, share: Array
-) -> Choice:
+def _chosen(rows: HeldBlock, start: Array, loss: Loss, risk: Risk, least: float) -> Choice:
     """Choose λ by evenly spaced samples; λ is scaled to the number of all samples."""
-    size = min(max(int(_SAMPLES_PER_ATOM * span.rank), _FEWEST), _MOST)
-    rows = np.unique(np.linspace(0, len(y) - 1, size).astype(int))
-    part = float(share[rows].sum())
-    terms = Terms(loss, risk, y[rows], share[rows] / part, start.shape[1])
-    found = choose_regularization(span.part(rows), terms, least / part, start)
+    size = min(max(int(_SAMPLES_PER_ATOM * rows.span.rank), _FEWEST), _MOST)
+    some = np.unique(np.linspace(0, len(rows.share) - 1, size).astype(int))
+    part = float(rows.share[some].sum())
+    few = HeldBlock(rows.span.part(some), rows.targets[some], rows.share[some] / part)
+    found = choose_regularization(few, loss, risk, least / part, start)
     return Choice(
         found.regularization * part,
         found.coordinates,
@@ -272,9 +273,9 @@ def predict_left_out(
     """
     points = check_points(X, function.n_features)
     share = shares(len(points), sample_weight)
-    terms = Terms(loss, Mean(), np.asarray(y, dtype=np.float64), share, function.n_outputs)
     span = Span(function.kernel, points, function.atoms) if span is None else span
+    rows = HeldBlock(span, np.asarray(y, dtype=np.float64), share)
     start = span.coordinates(function.weights.reshape(function.n_atoms, -1))
-    left_out, kept = left_out_and_kept(span, terms, regularization, start)
+    left_out, kept = left_out_and_kept(rows, loss, regularization, start)
     values = function(points)
     return np.asarray(values + (left_out - kept).reshape(values.shape))

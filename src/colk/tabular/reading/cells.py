@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,25 @@ import pyarrow.csv
 from colk.tabular.moments import as_moment
 from colk.tabular.reading.rows import Column, Columns
 
-__all__ = ["as_number", "column", "columns_from", "columns_of", "is_number", "moments"]
+__all__ = [
+    "MISSING",
+    "as_number",
+    "column",
+    "columns_from",
+    "columns_of",
+    "is_number",
+    "moment",
+    "moments",
+]
 
-# Values that pyarrow reads as missing.
-_MISSING = frozenset(pa.csv.ConvertOptions().null_values)
+_WORDS = (
+    "na", "n/a", "n.a.", "nan", "nat", "nil", "none", "null", "missing", "unknown", "?", "-", "--",
+    ".",
+)  # fmt: skip
+# Cells that stand for a missing number or date: those of pyarrow, and these words.
+MISSING = frozenset(pa.csv.ConvertOptions().null_values).union(
+    *({word, word.upper(), word.title()} for word in _WORDS)
+)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SHOWN = 40
 
@@ -31,16 +46,16 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def as_number(cell: str, name: str) -> float:
+def as_number(cell: str, name: str, missing: Collection[str] = MISSING) -> float:
     """Return the number in a cell; NaN if it is missing.
 
     Examples
     --------
-    >>> as_number("1.5", "size"), as_number("NA", "size")
+    >>> as_number("1.5", "size"), as_number("unknown", "size")
     (1.5, nan)
     """
     text = cell.strip()
-    if text in _MISSING:
+    if text in missing:
         return math.nan
     if not is_number(text) and text.lower().lstrip("+-") not in ("inf", "infinity"):
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
@@ -63,7 +78,9 @@ def column(values: pa.ChunkedArray) -> Column:
 
 
 def columns_of(
-    table: Mapping[str, pa.ChunkedArray] | pa.Table, wanted: Columns
+    table: Mapping[str, pa.ChunkedArray] | pa.Table,
+    wanted: Columns,
+    missing: Collection[str] = MISSING,
 ) -> dict[str, Column]:
     """Return the wanted columns of a table of numbers and text.
 
@@ -74,11 +91,13 @@ def columns_of(
     """
     columns = {name: column(table[name]) for name in (*wanted.numbers, *wanted.texts)}
     for name in wanted.dates:
-        columns[name] = moments(column(table[name]), name, wanted)
+        columns[name] = moments(column(table[name]), name, wanted, missing)
     return columns | {key: column(table[name]) for key, name in wanted.carried_keys.items()}
 
 
-def moments(texts: Column, name: str, wanted: Columns) -> Column:
+def moments(
+    texts: Column, name: str, wanted: Columns, missing: Collection[str] = MISSING
+) -> Column:
     """Convert a column of dates as text to seconds since 1970.
 
     Examples
@@ -86,8 +105,19 @@ def moments(texts: Column, name: str, wanted: Columns) -> Column:
     >>> moments(np.array(["1970-01-02", ""], dtype=object), "when", Columns((), dates=("when",)))
     array([86400.,    nan])
     """
-    day_first = name not in wanted.month_first
-    return np.array([as_moment(text, name, day_first) for text in texts], dtype=np.float64)
+    return np.array([moment(text, name, wanted, missing) for text in texts], dtype=np.float64)
+
+
+def moment(text: str, name: str, wanted: Columns, missing: Collection[str] = MISSING) -> float:
+    """Return the seconds since 1970 of a date in a cell; NaN if it is missing.
+
+    Examples
+    --------
+    >>> moment("1970-01-02", "when", Columns((), dates=("when",)))
+    86400.0
+    """
+    known = "" if text.strip() in missing else text
+    return as_moment(known, name, day_first=name not in wanted.month_first)
 
 
 def columns_from(rows: Sequence[Sequence[Any]], wanted: Columns) -> dict[str, Column]:

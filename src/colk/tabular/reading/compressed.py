@@ -80,7 +80,7 @@ class Decompressed:
         while offset > 0:
             offset -= len(self.read(min(offset, 1 << 20))) or offset
 
-    def position(self) -> int:
+    def tell(self) -> int:
         """Return the number of compressed bytes that have been read."""
         return self._raw.tell()
 

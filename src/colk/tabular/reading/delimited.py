@@ -3,17 +3,25 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from colk.tabular.moments import as_moment
 from colk.tabular.reading.blocks import Block
-from colk.tabular.reading.cells import as_number, columns_from, columns_of, is_number
-from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
+from colk.tabular.reading.cells import (
+    MISSING,
+    as_number,
+    columns_from,
+    columns_of,
+    is_number,
+    moment,
+)
+from colk.tabular.reading.first_rows import LOOKED_AT, WORD, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
-from colk.tabular.reading.rows import Columns, Kind, Reject
+from colk.tabular.reading.marks import decimal_of, delimiter_of
+from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Delimited"]
 
@@ -28,12 +36,17 @@ class Delimited:
 
     Parameters
     ----------
-    delimiter : str, default=","
-        One character.
+    delimiter : str, optional
+        One character. Default: found in the first lines.
     names : sequence of str, optional
         Names of the columns. Default: the first line has them.
-    decimal : str, default="."
-        Decimal mark of numbers.
+    decimal : {".", ","}, optional
+        Decimal mark of numbers. Default: found in the first rows.
+    missing : sequence of str, optional
+        Words that mean a missing value, in all columns. Default: usual words such as "NA" and
+        "unknown", in columns of numbers and dates.
+    usual : str, default=","
+        The delimiter if none is found.
 
     Examples
     --------
@@ -47,21 +60,39 @@ class Delimited:
     quoted = True
 
     def __init__(
-        self, delimiter: str = ",", names: Sequence[str] | None = None, decimal: str = "."
+        self,
+        delimiter: str | None = None,
+        names: Sequence[str] | None = None,
+        decimal: str | None = None,
+        missing: Sequence[str] | None = None,
+        usual: str = ",",
     ) -> None:
-        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        if delimiter is not None and (
+            len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'
+        ):
             raise ValueError(f"the delimiter must be one character, got {delimiter!r}")
-        if decimal == delimiter:
-            raise ValueError(
-                f"the decimal mark and the delimiter are both {decimal!r}; set `delimiter`, such "
-                "as ';'"
-            )
-        self.delimiter, self.decimal = delimiter, decimal
+        self.delimiter, self.decimal = delimiter or usual, decimal or "."
+        self._finds_delimiter, self._finds_decimal = delimiter is None, decimal is None
+        self._missing = MISSING if missing is None else frozenset(["", *missing])
+        self._blanks_texts = missing is not None
         self._given = None if names is None else list(names)
         self.first_rows = FirstRows()
 
     def look(self, block: Block) -> int:
-        """Find names and kinds of the columns in the first block; return the size of the header."""
+        """Find marks, names and kinds of the columns in the first block.
+
+        Return the size of the header.
+        """
+        if self._finds_delimiter:
+            text = block.data.decode(errors="surrogateescape")
+            n_names = None if self._given is None else len(self._given)
+            known = "" if self._finds_decimal else self.decimal
+            self.delimiter = delimiter_of(text, self.delimiter, n_names, known)
+        if self.decimal == self.delimiter:
+            raise ValueError(
+                f"the decimal mark and the delimiter are both {self.decimal!r}; set `delimiter`, "
+                "such as ';'"
+            )
         header, size = (self._given, 0) if self._given is not None else self._header(block)
         twice = {name for name in header if header.count(name) > 1}
         if twice:
@@ -70,6 +101,12 @@ class Delimited:
         self._names, self.first_rows = header, FirstRows(header)
         self._count(Block(block.data[size:], block.offset + size, block.line, block.size))
         return size
+
+    @property
+    def found(self) -> dict[str, str]:
+        """The marks in use, and the words for missing values that were found."""
+        words = ",".join(sorted(self.first_rows.missing_words))
+        return {"delimiter": self.delimiter, "decimal": self.decimal, "missing": words}
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -98,18 +135,36 @@ class Delimited:
 
     def _count(self, block: Block) -> None:
         """Count the contents of the columns in the first records."""
-        for _, (_, text) in zip(range(LOOKED_AT), self._records(block), strict=False):
+        rows = []
+        for _, text in islice(self._records(block), LOOKED_AT):
             try:
                 cells = self._cells(text)
             except csv.Error:
                 continue
             if len(cells) == len(self._names):
-                contents = (content_of(self._point(cell)) for cell in cells)
-                self.first_rows.add(zip(self._names, contents, cells, strict=True))
+                rows.append(cells)
+        if self._finds_decimal:
+            self.decimal = decimal_of(rows, self.delimiter)
+        for cells in rows:
+            contents = (self._content(cell) for cell in cells)
+            self.first_rows.add(zip(self._names, contents, cells, strict=True))
+
+    def _content(self, cell: str) -> str:
+        if cell.strip() in self._missing:
+            return "" if self._blanks_texts or not cell.strip() else WORD
+        return content_of(self._point(cell))
 
     def parse(self, block: Block, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
-        return self._parse_whole(block, wanted) or self._parse_records(block, wanted)
+        parsed = self._parse_whole(block, wanted) or self._parse_records(block, wanted)
+        if self._blanks_texts:
+            columns = parsed[0]
+            columns |= {name: self._blanked(columns[name]) for name in wanted.texts}
+        return parsed
+
+    def _blanked(self, texts: Column) -> Column:
+        known = ["" if text.strip() in self._missing else text for text in texts]
+        return np.array(known, dtype=object)
 
     def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
         data = block.data
@@ -135,6 +190,7 @@ class Delimited:
                     column_types=types,
                     include_columns=list(types),
                     decimal_point=self.decimal,
+                    null_values=list(self._missing),
                 ),
             )
         except (pa.ArrowException, UnicodeError):
@@ -142,7 +198,7 @@ class Delimited:
         if len(table) != block.n_lines:  # some lines are blank, or a record has several lines
             return None
         try:
-            columns = columns_of(table, wanted)
+            columns = columns_of(table, wanted, self._missing)
         except ValueError:  # a cell is not a date
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
@@ -169,11 +225,13 @@ class Delimited:
                 continue
             try:
                 numbers = [
-                    as_number(self._point(cells[places[name]]), name) for name in wanted.numbers
+                    as_number(self._point(cells[places[name]]), name, self._missing)
+                    for name in wanted.numbers
                 ]
-                for name in wanted.dates:
-                    day_first = name not in wanted.month_first
-                    numbers.append(as_moment(cells[places[name]], name, day_first))
+                numbers += [
+                    moment(cells[places[name]], name, wanted, self._missing)
+                    for name in wanted.dates
+                ]
                 texts = [_decoded(cells[places[name]]) for name in wanted.texts]
             except ValueError as error:
                 rejects.append(Reject(line, _reason(error), tuple(carried)))
@@ -185,6 +243,8 @@ class Delimited:
 
     def _point(self, cell: str) -> str:
         """Return a cell with a decimal point; a cell that has both marks is not a number."""
+        if cell.strip() in self._missing:
+            return cell
         return cell if self.decimal == "." or "." in cell else cell.replace(self.decimal, ".")
 
     def _whole(self, text: str) -> list[str]:
@@ -239,7 +299,7 @@ def _decoded(cell: str) -> str:
     try:
         cell.encode()
     except UnicodeEncodeError as error:
-        raise ValueError("it is not UTF-8") from error
+        raise ValueError("it is not UTF-8: set `encoding`") from error
     return cell
 
 

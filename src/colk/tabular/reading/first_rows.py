@@ -9,13 +9,17 @@ from colk.tabular.moments import is_day_first, is_moment
 from colk.tabular.reading.cells import is_number
 from colk.tabular.reading.rows import Kind
 
-__all__ = ["LOOKED_AT", "FirstRows", "content_of"]
+__all__ = ["LOOKED_AT", "WORD", "FirstRows", "content_of"]
 
 # Number of rows that determine the kinds of columns.
 LOOKED_AT = 1000
 # A column with values in a smaller share of the rows is not a feature unless the user names it.
 _SHARE = 0.02
+# Content of a cell with a word that means "missing" in a column of numbers or dates.
+WORD = "word"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+# A column of numbers with at most this many values may hold classes.
+FEW = 10
 # With this many rows, a column of text whose values are all different is not a category.
 _MANY = 100
 
@@ -60,7 +64,9 @@ class FirstRows:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.n_rows = 0
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-        self._values: dict[str, set[Any]] = {}  # distinct texts and dates
+        self._values: dict[str, set[Any]] = {}  # distinct texts, dates and words
+        self._words: dict[str, set[str]] = {}
+        self._numbers: dict[str, set[Any]] = {}  # the first distinct numbers
 
     def add(self, row: Iterable[tuple[str, str, Any]]) -> None:
         """Count the cells of a row.
@@ -74,8 +80,12 @@ class FirstRows:
         for name, content, value in row:
             if content:
                 self._counts.setdefault(name, Counter())[content] += 1
-            if content in ("text", "date"):
+            if content in ("text", "date", WORD):
                 self._values.setdefault(name, set()).add(value)
+            if content == WORD:
+                self._words.setdefault(name, set()).add(value.strip())
+            elif content == "number":
+                self._add_numbers(name, (value,))
 
     def add_column(self, name: str, content: str, values: Sequence[Any]) -> None:
         """Count several values of a column with the same content.
@@ -90,12 +100,37 @@ class FirstRows:
         self._counts.setdefault(name, Counter())[content] += len(values)
         if content in ("text", "date"):
             self._values.setdefault(name, set()).update(values)
+        elif content == "number":
+            self._add_numbers(name, values)
+
+    def _add_numbers(self, name: str, values: Iterable[Any]) -> None:
+        known = self._numbers.setdefault(name, set())
+        for value in values:
+            if len(known) > FEW:
+                return
+            known.add(str(value).strip())
+
+    def few_numbers(self, name: str) -> int | None:
+        """Return the number of distinct numbers in a column; None if there are more than ten."""
+        n = len(self._numbers.get(name, ()))
+        return n if n <= FEW else None
 
     def gaps(self, name: str) -> float | None:
         """Return the share of rows without a value in a column; None if there are no rows."""
         if name not in self._counts or self.n_rows == 0:
             return None
-        return 1.0 - self._counts[name].total() / self.n_rows
+        return 1.0 - self._present(name) / self.n_rows
+
+    def _present(self, name: str) -> int:
+        """Number of rows with a value."""
+        counts = self._counts[name]
+        return _plain(counts) if _has_gaps(counts) else counts.total()
+
+    @property
+    def missing_words(self) -> set[str]:
+        """The words that were found in columns of numbers or dates, where they mean "missing"."""
+        gapped = (words for name, words in self._words.items() if _has_gaps(self._counts[name]))
+        return set().union(*gapped)
 
     def n_values(self, name: str) -> int | None:
         """Return the number of distinct texts in a column; None if it has none."""
@@ -117,14 +152,12 @@ class FirstRows:
     def kinds(self) -> dict[str, Kind]:
         """Kind of each column: text if most of its values are not numbers."""
         return {
-            name: "text" if counts.total() > 2 * counts["number"] else "number"
+            name: "number" if _is_of_numbers(counts) else "text"
             for name, counts in self._counts.items()
         }
 
     def _mostly(self, content: str) -> set[str]:
-        return {
-            name for name, counts in self._counts.items() if 2 * counts[content] > counts.total()
-        }
+        return {name for name, counts in self._counts.items() if _is_mostly(counts, content)}
 
     @property
     def dates(self) -> set[str]:
@@ -159,5 +192,25 @@ class FirstRows:
     @property
     def rare(self) -> dict[str, tuple[int, int]]:
         """Columns with values in very few rows: number of rows with a value, and of all rows."""
-        found = {name: (counts.total(), self.n_rows) for name, counts in self._counts.items()}
+        found = {name: (self._present(name), self.n_rows) for name in self._counts}
         return {name: seen for name, seen in found.items() if seen[0] < _SHARE * seen[1]}
+
+
+def _plain(counts: Counter[str]) -> int:
+    """Return the number of values that are not words for missing ones."""
+    return counts.total() - counts[WORD]
+
+
+def _is_mostly(counts: Counter[str], content: str) -> bool:
+    return 2 * counts[content] > _plain(counts)
+
+
+def _has_gaps(counts: Counter[str]) -> bool:
+    """Whether words mean missing values, because the others are numbers or dates."""
+    return _is_of_numbers(counts) or _is_mostly(counts, "date")
+
+
+def _is_of_numbers(counts: Counter[str]) -> bool:
+    """Whether at least half of the values are numbers; words alone are text."""
+    plain = _plain(counts)
+    return plain <= 2 * counts["number"] and (plain > 0 or counts[WORD] == 0)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class LibSVM:
     """
 
     quoted = False
+    found: ClassVar[dict[str, str]] = {}
 
     def __init__(self, n_features: int | None = None) -> None:
         self._n_features = n_features

@@ -1,7 +1,7 @@
 """Read tables whose rows are lines of a file or a pipe."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, Protocol
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from colk.tabular.reading.blocks import Block, blocks
 from colk.tabular.reading.compressed import Decompressed, compression_of
+from colk.tabular.reading.encodings import Recoded, Stream, opened
 from colk.tabular.reading.first_rows import FirstRows
 from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
 
@@ -23,8 +24,6 @@ _MARKS = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
     b"\x89HDF": "an HDF5 file",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
 }
 _LONGEST_MARK = 8
 
@@ -36,6 +35,10 @@ class Parser(Protocol):
 
     quoted: bool
     first_rows: FirstRows
+
+    @property
+    def found(self) -> Mapping[str, str]:
+        """What was found in the first block, by the name of its option."""
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -57,6 +60,8 @@ class LineTable:
         A file, or the file descriptor of a pipe.
     parser : Parser
         Parser of its format.
+    encoding : str, optional
+        Its encoding. Default: found in its first bytes.
 
     Examples
     --------
@@ -70,20 +75,27 @@ class LineTable:
     {'b': array([2.])}
     """
 
-    def __init__(self, path: str | os.PathLike[str] | int, parser: Parser) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | int,
+        parser: Parser,
+        encoding: str | None = None,
+    ) -> None:
         # Unbuffered: available bytes are returned at once, and no lock is held while waiting.
         file: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
-        self._stream: BinaryIO | Decompressed = file
+        self._stream: Stream = file
         self._parser = parser
         self._waits = not file.seekable()
         self.size = None if self._waits else os.fstat(file.fileno()).st_size
-        self._start = b"" if self._waits else os.pread(file.fileno(), _LONGEST_MARK, 0)
-        codec = compression_of(self._start)
+        start = b"" if self._waits else os.pread(file.fileno(), _LONGEST_MARK, 0)
+        codec = compression_of(start)
         if codec is not None and not isinstance(path, int):
             file.close()
-            self._stream, self._start = Decompressed(path, codec), b""
-        self._blocks = blocks(self._stream, quoted=parser.quoted)
+            self._stream = Decompressed(path, codec)
         try:
+            self._stream, self.encoding, start = opened(self._stream, encoding, self._waits)
+            _check_plain(start)
+            self._blocks = blocks(self._stream, quoted=parser.quoted)
             first, header = self._look()
         except BaseException:
             self.close()
@@ -95,9 +107,7 @@ class LineTable:
 
     def _look(self) -> tuple[Block, int]:
         """Return the first block, and the size of the header in it."""
-        _check_plain(self._start)
         first = next(self._blocks, None)
-        _check_plain(first.data if first else b"")
         if first is None:
             raise ValueError("it is empty")
         if not first.data:
@@ -108,6 +118,11 @@ class LineTable:
     def kinds(self) -> dict[str, Kind]:
         """Kind of each column, by name."""
         return self._parser.kinds
+
+    @property
+    def found(self) -> dict[str, str]:
+        """Encoding, delimiter, decimal mark, and words for missing values, by option."""
+        return {"encoding": self.encoding, **self._parser.found}
 
     @property
     def first_rows(self) -> FirstRows:
@@ -135,8 +150,8 @@ class LineTable:
 
     def _done(self, block: Block) -> int:
         """Return the number of bytes of the file that have been read."""
-        if isinstance(self._stream, Decompressed):
-            return self._stream.position()
+        if not self._waits and isinstance(self._stream, Decompressed | Recoded):
+            return self._stream.tell()
         return block.offset + block.size
 
     def _from(self, start: Position) -> Iterator[Block]:

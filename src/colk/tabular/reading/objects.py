@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ class Objects:
     """
 
     quoted = False
+    found: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
         self.first_rows = FirstRows()

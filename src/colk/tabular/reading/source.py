@@ -11,6 +11,7 @@ from colk.tabular.reading.batches import TableBatches
 from colk.tabular.reading.columnar import ParquetTable
 from colk.tabular.reading.compressed import without_compression
 from colk.tabular.reading.delimited import Delimited
+from colk.tabular.reading.encodings import check_encoding
 from colk.tabular.reading.libsvm import LibSVM, largest_feature
 from colk.tabular.reading.lines import LineTable
 from colk.tabular.reading.objects import Objects
@@ -67,13 +68,18 @@ class Source:
     format : {"csv", "parquet", "jsonl", "libsvm"}, optional
         Format of all files. Default: by their extensions.
     delimiter : str, optional
-        Delimiter of CSV. Default: a comma, or a tab for .tsv files.
+        Delimiter of CSV. Default: found in the first lines of each file.
     columns : sequence of str, optional
         Names of the columns of a CSV file. Default: the first line has them.
     n_features : int, optional
         Number of features in the LIBSVM format. Default: the largest in the first lines.
-    decimal : {".", ","}, default="."
-        Decimal mark of numbers in CSV.
+    decimal : {".", ","}, optional
+        Decimal mark of numbers in CSV. Default: found in the first rows of each file.
+    encoding : str, optional
+        Encoding of the text, such as "cp1252". Default: found in the first bytes of each file.
+    missing : sequence of str, optional
+        Words that mean a missing value, in all columns of CSV. Default: usual words such as "NA"
+        and "unknown", in columns of numbers and dates.
 
     Examples
     --------
@@ -93,7 +99,9 @@ class Source:
         delimiter: str | None = None,
         columns: Sequence[str] | None = None,
         n_features: int | None = None,
-        decimal: str = ".",
+        decimal: str | None = None,
+        encoding: str | None = None,
+        missing: Sequence[str] | None = None,
     ) -> None:
         if not paths:
             raise ValueError("there are no files; `-` is standard input")
@@ -102,11 +110,15 @@ class Source:
         self.paths = list(paths)
         self._format, self._delimiter = format, delimiter
         self._names, self._n_features, self._decimal = columns, n_features, decimal
+        self._encoding = None if encoding is None else check_encoding(encoding)
+        self._missing = missing
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
         if isinstance(self._first, ParquetTable):
             self._first.look()
         self.first_rows = self._first.first_rows
+        # What was found in the first file, by the name of its option.
+        self.found = {} if isinstance(self._first, ParquetTable) else self._first.found
         if self._n_features is None and self._format_of(0) == "libsvm":
             self._n_features = largest_feature(self.kinds)  # same number for the other files
 
@@ -205,7 +217,8 @@ class Source:
         try:
             if chosen == "parquet":
                 return ParquetTable(path)
-            return LineTable(_standard_input() if path == "-" else path, self._parser(path, chosen))
+            parser = self._parser(path, chosen)
+            return LineTable(_standard_input() if path == "-" else path, parser, self._encoding)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 
@@ -215,8 +228,9 @@ class Source:
         if chosen == "libsvm":
             return LibSVM(self._n_features)
         tabs = without_compression(path.lower()).endswith(".tsv")
-        delimiter = self._delimiter or ("\t" if tabs else ",")
-        return Delimited(delimiter, self._names, self._decimal)
+        return Delimited(
+            self._delimiter, self._names, self._decimal, self._missing, "\t" if tabs else ","
+        )
 
 
 def _standard_input() -> int:
