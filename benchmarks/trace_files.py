@@ -2,8 +2,8 @@
 
 A copy of the package without its compiled modules is traced: a file counts if one of its functions
 is called. For `partial_fit` the model learns 600 rows first, so that it has all its atoms, and its
-kernel is chosen; then 20 more rows are learned one at a time. `colk fit` runs twice, and the second run is traced, from the
-command line to the model's file, so that imports do not count.
+kernel is chosen; then 20 more rows are learned one at a time. `colk fit` runs twice, and the second
+run is traced, from the command line to the model's file, so that imports do not count.
 
     python benchmarks/trace_files.py
 """
