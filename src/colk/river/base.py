@@ -55,6 +55,7 @@ class OnlineModel(Guarded, StoredModel):
     regularization: float | None
     eps: float | None
     max_atoms: int | None
+    hedged: bool
     pairing: Pairing
     averaging: Averaging | bool
     gradient_bound: float | None
