@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
-from colk.cli.left_out import CALIBRATION, LeftOut
+from colk.cli.left_out import CALIBRATION, HeldOutRows
 from colk.cli.new_model import new_model
 from colk.cli.options import Rejects, add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
@@ -96,14 +96,14 @@ def _prepared(
     """Make a new run, or continue the run that is recorded in the notes of the model."""
     from colk.cli.run import Place, Run
     from colk.tabular.passes import TableFit
-    from colk.tabular.record import Record
+    from colk.tabular.record import RunRecord
 
-    notes, place, record = model.notes, Place(counts_rejects=source.waits), Record()
+    notes, place, record = model.notes, Place(counts_rejects=source.waits), RunRecord()
     size = count = 0
     epochs = 1 if source.waits else arguments.epochs
     if goes_on:
         try:
-            record, size = Record(notes["record"]), int(notes["rejects_size"])
+            record, size = RunRecord(notes["record"]), int(notes["rejects_size"])
             count, place = int(notes["rejected"]), Place.of(notes["place"])
             if source.waits:  # earlier rows of a pipe cannot be read again
                 place = Place(place.epoch, before=place.before + place.taken, total=place.total)
@@ -121,7 +121,7 @@ def _prepared(
         fit = TableFit(model, epochs, phase="learn" if source.waits else "scan")
     model.notes = {**notes, "data": source.paths}
     wants_rows = notes.get("intervals") is not None and not source.waits
-    left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
+    left_out = HeldOutRows(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
     every = arguments.checkpoint_every
     with Rejects(arguments.rejects, arguments.strict, size, count) as rejects:
         yield Run(model, source, rejects, record, place, fit, left_out, every, arguments.model)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colk.cli.left_out import LeftOut
+from colk.cli.left_out import HeldOutRows
 from colk.cli.options import Rejects
 from colk.cli.reader_thread import read_ahead
 from colk.persistence import save
@@ -16,7 +16,7 @@ from colk.tabular import TableModel
 from colk.tabular.baselines import Baselines
 from colk.tabular.passes import TableFit
 from colk.tabular.reading import Position, Rows, Source
-from colk.tabular.record import Predicted, Record, Score
+from colk.tabular.record import Predicted, RunRecord, Score
 from colk.tabular.sample import RowSample
 
 __all__ = ["Place", "Run"]
@@ -93,13 +93,13 @@ class Run:
         The data.
     rejects : Rejects
         Counts unusable rows.
-    record : Record
+    record : RunRecord
         Errors of the rows before they are learned.
     place : Place
         The place where the run begins.
     fit : TableFit
         The passes.
-    left_out : LeftOut
+    left_out : HeldOutRows
         Draws the held-out rows.
     every : int or None
         Number of rows between two checkpoints; None: no checkpoints.
@@ -112,10 +112,10 @@ class Run:
         model: TableModel,
         source: Source,
         rejects: Rejects,
-        record: Record,
+        record: RunRecord,
         place: Place,
         fit: TableFit,
-        left_out: LeftOut,
+        left_out: HeldOutRows,
         every: int | None,
         path: Path,
     ) -> None:

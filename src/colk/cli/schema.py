@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from colk.tabular.model import Task
     from colk.tabular.reading import Source
 
-__all__ = ["Column", "Schema"]
+__all__ = ["Schema", "SchemaColumn"]
 
 # Largest number of columns in the printed table; the others are counted.
 _SHOWN = 40
 
 
 @dataclass(frozen=True)
-class Column:
+class SchemaColumn:
     """A column of a table.
 
     Parameters
@@ -57,7 +57,7 @@ class Schema:
     categorical: tuple[str, ...]
     dates: tuple[str, ...]
     task: "Task"
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
 
     @classmethod
     def found(cls, arguments: argparse.Namespace, source: "Source") -> "Schema":
@@ -106,7 +106,7 @@ class Schema:
                 use = f"target: {'labels' if task == 'classification' else 'numbers'}"
             elif name not in features:
                 use = f"left out: {left_out.get(name, 'not among --features')}"
-            columns.append(Column(name, _kind(source, name), first.gaps(name), use))
+            columns.append(SchemaColumn(name, _kind(source, name), first.gaps(name), use))
         return cls(target, features, categorical, dates, task, tuple(columns))
 
     def lines(self) -> list[str]:
@@ -114,7 +114,7 @@ class Schema:
 
         Examples
         --------
-        >>> size = Column("size", "numbers", 0.25, "number, standardised")
+        >>> size = SchemaColumn("size", "numbers", 0.25, "number, standardised")
         >>> Schema("price", ("size",), (), (), "regression", (size,)).lines()
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """

@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _table(model: "TableModel") -> dict[str, str]:
     from colk.cli.summary import tell_score
-    from colk.tabular.record import Record
+    from colk.tabular.record import RunRecord
 
     told = {"task": model.task, "target": model.target}
     if model.task == "regression":
@@ -79,7 +79,7 @@ def _table(model: "TableModel") -> dict[str, str]:
         "risk state": _numbers(model.inner_estimate),
     }
     if "record" in model.notes:
-        score = tell_score(Record(model.notes["record"]), model)
+        score = tell_score(RunRecord(model.notes["record"]), model)
         told["error"] = f"{score} (each row before it is learned)"
     return told
 

@@ -50,7 +50,7 @@ _FITTED: dict[str, stored.Field] = {
     "step_size_": stored.Optional(stored.Either(_POSITIVE, stored.Object(PowerDecay))),
     "regularization_": _POSITIVE,
     "gradient_bound_": stored.Optional(_POSITIVE),
-    "prior_": stored.Optional(stored.Either(stored.Choice("auto"), _POSITIVE)),
+    "prior_": stored.Optional(stored.Either(stored.OneOf("auto"), _POSITIVE)),
     "loss_curve_": stored.ListOf(stored.Number(finite=False)),
     "max_atoms_": stored.Optional(stored.Count(1, 2**31)),
     "growth_": stored.Array("n_tried", 3),
