@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._engine.blas_threads import BLAS_WINDOW, few_blas_threads
+from colk._engine.buffers import zeros
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
@@ -145,7 +146,7 @@ class OnlineLearner(WatchedLearner):
         self.risk.check_loss(self.loss)
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
-        width = self._shown(np.zeros((1, n_features))).shape[1]
+        width = self._shown(zeros((1, n_features))).shape[1]
         fitted = n_outputs if self.averaging is None else 2 * n_outputs
         remembers = self.tracker.remembers and self.risk.n_inner > 0
         stream = self._make_stream(
