@@ -23,7 +23,7 @@ import matplotlib as mpl
 from scipy.stats import rankdata
 
 from colk.bench import TRACKS
-from colk.bench.cells import Score
+from colk.bench.cells import CellScore
 from colk.bench.scores import read_csv, summarise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +41,7 @@ _BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- end -->)", re.S)
 Means = dict[str, dict[str, float]]
 
 
-def means(scores: list[Score], track: str) -> Means:
+def means(scores: list[CellScore], track: str) -> Means:
     """Return the means over seeds of a track with one problem, by measure and peer."""
     own = [score for score in scores if score.track == track]
     found = {}
@@ -61,7 +61,7 @@ def digits(value: float, n: int = 2) -> str:
     return f"{float(f'{value:.{n}g}'):,.{0 if value >= 10 ** (n - 1) else n - 1}f}"
 
 
-def promise(scores: list[Score]) -> str:
+def promise(scores: list[CellScore]) -> str:
     found = means(scores, "small")
     ratio = found["mse"]["colk"] / found["mse"]["SVR"]
     vectors, micro = found["points"]["SVR"], found["time"]["colk"]
@@ -75,7 +75,7 @@ def promise(scores: list[Score]) -> str:
     )
 
 
-def bike(scores: list[Score]) -> str:
+def bike(scores: list[CellScore]) -> str:
     found = means(scores, "bike")
     rows = [
         [
@@ -92,7 +92,7 @@ def bike(scores: list[Score]) -> str:
     return table([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
 
 
-def small(scores: list[Score]) -> str:
+def small(scores: list[CellScore]) -> str:
     found = means(scores, "small")
     names = {"colk": "colk, Newton steps"}
     rows = [
@@ -108,7 +108,7 @@ def small(scores: list[Score]) -> str:
     return table([*head, "atoms or support vectors", "µs a sample"], rows)
 
 
-def mean_places(scores: list[Score], key: str) -> dict[str, float]:
+def mean_places(scores: list[CellScore], key: str) -> dict[str, float]:
     """Return the mean place of each peer over the problems of a track; ties share a place."""
     track = TRACKS[key]
     found = summarise([s for s in scores if s.track == key], track.measures[0].name)
@@ -120,7 +120,7 @@ def mean_places(scores: list[Score], key: str) -> dict[str, float]:
     return {peer: sum(each) / len(each) for peer, each in places.items() if len(each) == len(found)}
 
 
-def leaderboard(scores: list[Score]) -> str:
+def leaderboard(scores: list[CellScore]) -> str:
     """Write one table for batch problems and one for streams; nothing if they were not run."""
     text = ""
     for keys in LEADERBOARD:
@@ -140,7 +140,7 @@ def leaderboard(scores: list[Score]) -> str:
     return PLACES + text if text else ""
 
 
-BLOCKS: dict[str, Callable[[list[Score]], str]] = {
+BLOCKS: dict[str, Callable[[list[CellScore]], str]] = {
     "promise": promise,
     "bike": bike,
     "small": small,
@@ -148,12 +148,12 @@ BLOCKS: dict[str, Callable[[list[Score]], str]] = {
 }
 
 
-def rewritten(page: str, scores: list[Score]) -> str:
+def rewritten(page: str, scores: list[CellScore]) -> str:
     """Return a page with its blocks made anew."""
     return _BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]](scores)}{match[3]}", page)
 
 
-def published() -> list[Score]:
+def published() -> list[CellScore]:
     """Return the scores of the copied run."""
     return read_csv((BENCH / "bench.csv").read_text("utf-8"))
 

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("lightgbm")
 
-from colk.bench import TRACKS, Cell, Measure, Plan, Track, libraries
+from colk.bench import TRACKS, BenchPlan, Cell, Measure, Track, libraries
 from colk.bench.batch_peers import BATCH_PEERS
 from colk.bench.bench import bench, expected_seconds
 from colk.bench.capymoa_peers import CapyMoa, absence
-from colk.bench.cells import Score
+from colk.bench.cells import CellScore
 from colk.bench.krls import KRLS
 from colk.bench.page import relative, write_page
 from colk.bench.problems import CLASSIFICATION, REGRESSION
@@ -31,7 +31,7 @@ from colk.experiments.origin import observe_origin
 from colk.experiments.runner import Watch
 from colk.experiments.tasks import Task
 
-PLAN = Plan(quick=True)
+PLAN = BenchPlan(quick=True)
 ROOT = Path(__file__).parents[2]
 
 
@@ -123,7 +123,7 @@ def scores_of(track):
     cells = track.cells(PLAN)
     values = [{"error": float(fake_task(**cell.task.settings)["error"])} for cell in cells]
     return [
-        Score(track.key, cell.problem, cell.peer, cell.seed, value)
+        CellScore(track.key, cell.problem, cell.peer, cell.seed, value)
         for cell, value in zip(cells, values, strict=True)
     ]
 
@@ -188,7 +188,7 @@ def test_small_models_have_few_points():
 def test_a_lead_within_the_noise_is_not_told():
     track = fake_track()
     noisy = [
-        Score("fake", "hills", peer, seed, {"error": value})
+        CellScore("fake", "hills", peer, seed, {"error": value})
         for peer, values in {"colk": (1.0, 3.0, 2.0), "other": (0.9, 3.0, 1.9)}.items()
         for seed, value in enumerate(values)
     ]
@@ -202,7 +202,7 @@ def test_the_file_has_all_values():
 
 def test_relative_values_are_geometric_means():
     scores = [
-        Score("t", problem, peer, 0, {"error": value})
+        CellScore("t", problem, peer, 0, {"error": value})
         for problem, values in {"a": (1.0, 4.0), "b": (2.0, 2.0)}.items()
         for peer, value in zip("xy", values, strict=True)
     ]
@@ -211,7 +211,7 @@ def test_relative_values_are_geometric_means():
 
 def test_ratios_compare_the_same_rows():
     def scored(problem, peer, values):
-        return [Score("fake", problem, peer, s, {"error": v}) for s, v in enumerate(values)]
+        return [CellScore("fake", problem, peer, s, {"error": v}) for s, v in enumerate(values)]
 
     scores = scored("a", "colk", (1.0, 10.0)) + scored("a", "other", (2.0, 20.0))
     found = ratios(
@@ -231,7 +231,7 @@ def test_an_unknown_track_is_named():
 
 
 def test_a_full_run_is_announced_as_longer_than_a_quick_one():
-    assert expected_seconds(list(TRACKS), Plan()) > 3.0 * expected_seconds(list(TRACKS), PLAN)
+    assert expected_seconds(list(TRACKS), BenchPlan()) > 3.0 * expected_seconds(list(TRACKS), PLAN)
 
 
 def test_krls_solves_least_squares_on_its_atoms():
@@ -321,7 +321,7 @@ def test_two_runs_are_compared_without_times(tmp_path):
 
     def run(name, **values):
         (tmp_path / name).mkdir()
-        score = Score("small", "24,000 samples", "colk", 0, values)
+        score = CellScore("small", "24,000 samples", "colk", 0, values)
         (tmp_path / name / "bench.csv").write_text(to_csv([score]))
         return same_scores.repeating(tmp_path / name)
 
@@ -336,7 +336,9 @@ def test_two_runs_are_compared_without_times(tmp_path):
 def test_published_rows_say_whether_they_are_within_the_noise():
     def row(problem, values):
         peer = "published method here"
-        return [Score("published", problem, peer, s, {"error": v}) for s, v in enumerate(values)]
+        return [
+            CellScore("published", problem, peer, s, {"error": v}) for s, v in enumerate(values)
+        ]
 
     near, far = "Phishing (mistakes of 100)", "ImageSegments (mistakes of 100)"
     first, second = verdicts(row(near, (8.5, 8.6, 8.8)) + row(far, (6.6, 6.6, 6.7)))

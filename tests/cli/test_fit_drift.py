@@ -9,7 +9,7 @@ from colk.cli.live_state import state_of
 from colk.cli.serving import Service
 from colk.learners import DriftDetector, DriftEvent
 from colk.tabular import TableModel
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 N, CHANGED = 4000, 3000
 RNG = np.random.default_rng(0)
@@ -39,7 +39,7 @@ def test_a_drift_is_told_and_may_fail_the_command(tmp_path, capsys, drifts):
     told = capsys.readouterr().out
     assert ("(b changed)" in told) == drifts
     assert ("(b changed)" in report.read_text(encoding="utf-8")) == drifts
-    events = Record(load(model).notes["record"]).drifts
+    events = RunRecord(load(model).notes["record"]).drifts
     assert [CHANGED < event.time < CHANGED + 100 for event in events] == [True] * drifts
     assert main([*words, "--overwrite"]) == 0
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from colk.cli.left_out import LeftOut
+from colk.cli.left_out import HeldOutRows
 from colk.model import sample
 from colk.tabular import TableModel
 from colk.tabular import record as record_module
-from colk.tabular.record import Record, Score
+from colk.tabular.record import RunRecord, Score
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_the_same_share_of_rows_is_held_out_of_every_pass(colk, tmp_path, seen, 
 
 
 def test_held_rows_depend_on_their_number_alone():
-    left_out = LeftOut(0.3, 0.1)
+    left_out = HeldOutRows(0.3, 0.1)
     whole = left_out.rows("holdout", 0, 200)
     parts = [left_out.rows("holdout", first, 50) for first in range(0, 200, 50)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
@@ -60,7 +60,7 @@ def test_held_rows_depend_on_their_number_alone():
 @pytest.mark.parametrize("chunk", [1, 7, 64, 5000])
 def test_the_curve_has_equal_segments_whatever_the_chunks(chunk):
     errors = np.random.default_rng(0).uniform(size=3001)
-    record = Record()
+    record = RunRecord()
     for start in range(0, len(errors), chunk):
         record.extend(errors[start : start + chunk], n_atoms=start)
     width = record.width
@@ -75,6 +75,6 @@ def test_the_curve_has_equal_segments_whatever_the_chunks(chunk):
 
 
 def test_the_first_segments_are_single_rows():
-    record = Record()
+    record = RunRecord()
     record.extend(np.ones(3), n_atoms=1)
     assert [each[0] for each in record.curve] == [1.0, 1.0, 1.0]

@@ -75,7 +75,7 @@ def test_blocks_are_those_of_the_table(page, front):
 
 def test_the_mean_place_shares_ties(front):
     scores = [
-        front.Score("streams", problem, peer, 0, {"mae": value})
+        front.CellScore("streams", problem, peer, 0, {"mae": value})
         for problem, values in {"a": (1.0, 1.0, 2.0), "b": (3.0, 1.0, 2.0)}.items()
         for peer, value in zip(("x", "y", "z"), values, strict=True)
     ]

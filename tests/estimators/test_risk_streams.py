@@ -60,12 +60,22 @@ def test_which_learner_a_risk_gets(solver):
     )  # fmt: skip
     kinds = {
         hedged: [{"risk": "cvar"}, {"risk": "variance"}],
-        plain: [{}, {"risk": bias}, {"risk": "cvar", "pairing": "independent"}],
+        plain: [{}, {"risk": bias}, {"risk": "cvar", "hedged": False}],
     }
     for kind, settings in kinds.items():
         for each in settings:
             model = COLKRegressor(kernel="gaussian", solver=solver, **each).partial_fit(X, y)
             assert type(model.learner_) is kind
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_pairing_never_chooses_the_algorithm(solver):
+    X, y = skewed(np.random.default_rng(0), 50)
+    settings = {"kernel": "gaussian", "solver": solver, "risk": "cvar", "pairing": "independent"}
+    with pytest.raises(ValueError, match="pairing='independent' would be ignored beside hedged"):
+        COLKRegressor(**settings).partial_fit(X, y)
+    model = COLKRegressor(**settings, hedged=False).partial_fit(X, y)
+    assert model.learner_.pairing == "independent"
 
 
 def test_a_hedged_learner_refuses_a_risk_of_predictions():

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from colk.experiments import STUDIES, Plan, reproduce
+from colk.experiments import STUDIES, RunPlan, reproduce
 from colk.experiments.runner import Watch
 
 
 @pytest.fixture(scope="session")
 def plan():
-    return Plan(runs=2, seed=1, scale=0.01)
+    return RunPlan(runs=2, seed=1, scale=0.01)
 
 
 class Weights(Watch):

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from colk._pages.log_axes import name_log_axes
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.forest import axis
 from colk.experiments.lidar.errors import lidar_verdict
 from colk.experiments.lidar.runs import CONDITIONS, LidarRuns
@@ -19,7 +19,7 @@ from colk.experiments.verdict import NEGLIGIBLE, Check, Part, Verdict
 
 def lidar(errors, orders):
     """The verdict if each method has this error with outliers, 1 without, and this order."""
-    plan = Plan()
+    plan = RunPlan()
     clean, noisy = CONDITIONS
 
     def runs(name, condition):
@@ -105,7 +105,7 @@ def test_logarithmic_axes_say_so_and_have_two_labels():
 def test_the_first_sentences_say_what_to_believe():
     def judged(short, value):
         check = Check("a", Interval(value, value - 1.0, value + 1.0), high=0.0)
-        return Verdict(short, "", "", "", [], "", [Part("", [check])], Plan())
+        return Verdict(short, "", "", "", [], "", [Part("", [check])], RunPlan())
 
     found = _believed(
         [judged("it grows", -5.0), judged("it shrinks", 5.0), judged("it ends", -9.0)]

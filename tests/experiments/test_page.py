@@ -11,7 +11,7 @@ import pytest
 
 from colk._pages.colors import DARK, PALETTE
 from colk._pages.formulas import plain, typeset
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.choices import ASSUMPTIONS, CHOSEN_AFTER
 from colk.experiments.forest import axis
 from colk.experiments.methods import METHODS
@@ -141,7 +141,7 @@ def test_a_reduced_run_carries_a_banner_and_judges_nothing(made, folder):
 
 def test_a_full_run_carries_none(made):
     pictures = {f.name: "" for c in made.chapters for f in c.figures}
-    text = page(made.chapters, Plan(), observe_origin(1.0, 1, 0), pictures)
+    text = page(made.chapters, RunPlan(), observe_origin(1.0, 1, 0), pictures)
     assert "A reduced run" not in text
     assert 'class="banner"' not in text
 

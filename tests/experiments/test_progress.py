@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colk.cli.progress import Progress, time_left
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.reproduce import STUDIES, expected_seconds
 
 
@@ -20,7 +20,7 @@ def simulate(jobs, speeds):
     for study in STUDIES.values():
         # A chapter waits for the one before; its long tasks begin first.
         free = [max(free)] * jobs
-        for task in sorted(study.tasks(Plan()), key=lambda task: -task.seconds):
+        for task in sorted(study.tasks(RunPlan()), key=lambda task: -task.seconds):
             end = free[0] + task.seconds * speeds[kind(task)]
             heapq.heapreplace(free, end)
             ends.append((end, task.seconds))
@@ -34,7 +34,7 @@ def simulate(jobs, speeds):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_announced_time_is_not_below_half(jobs, seed):
     """On another machine one kind of task may take twice as long as its weight beside others."""
-    kinds = sorted({kind(task) for study in STUDIES.values() for task in study.tasks(Plan())})
+    kinds = sorted({kind(task) for study in STUDIES.values() for task in study.tasks(RunPlan())})
     factors = np.exp(np.random.default_rng(seed).uniform(-0.5, 0.5, len(kinds)) * np.log(2.0))
     looked = 0
     for share, true, (least, most) in simulate(jobs, dict(zip(kinds, 3.0 * factors, strict=True))):
@@ -48,7 +48,7 @@ def test_the_announced_time_is_not_below_half(jobs, seed):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_task_has_a_name_and_a_weight(name):
-    tasks = STUDIES[name].tasks(Plan())
+    tasks = STUDIES[name].tasks(RunPlan())
     assert all(task.name and task.seconds > 0.0 for task in tasks)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.laws import LAWS
 from colk.experiments.methods import COMPARED
 from colk.experiments.outliers.runs import SIZES, OutlierRuns
@@ -33,7 +33,7 @@ def results(mean, spread, seed, runs):
 
 def judged(claim, plan=None, **changed):
     """A verdict where every method has error 10 and spread 0.1, but for some."""
-    plan = plan or Plan()
+    plan = plan or RunPlan()
     group = {
         name: results(*changed.get(name, (10.0, 0.1)), place, plan.runs)
         for place, name in enumerate(COMPARED)
@@ -102,13 +102,13 @@ def stationarity(power, noise, plan):
 )
 def test_the_tolerance_of_theorem_3(power, outcome):
     """The least gradient has to fall like T^(−1/2), or slower by no more than 0.15."""
-    assert stationarity(power, 0.0, Plan()).outcome == outcome
+    assert stationarity(power, 0.0, RunPlan()).outcome == outcome
 
 
 def test_noise_makes_a_theorem_harder_to_confirm():
     """A wide interval reaches out of the region, where it used to reach into it."""
-    assert stationarity(-0.5, 0.05, Plan(runs=20)).outcome == "holds"
-    assert stationarity(-0.5, 5.0, Plan(runs=5)).outcome == "not enough runs"
+    assert stationarity(-0.5, 0.05, RunPlan(runs=20)).outcome == "holds"
+    assert stationarity(-0.5, 5.0, RunPlan(runs=5)).outcome == "not enough runs"
 
 
 def verdict(intervals, plan, needs="all"):
@@ -132,7 +132,7 @@ GOOD, BAD, WIDE = (-5.0, -6.0, -4.0), (5.0, 4.0, 6.0), (0.0, -9.0, 9.0)
     ],
 )
 def test_open_intervals_leave_a_reduced_run_undecided(intervals, full, reduced):
-    assert verdict(intervals, Plan()).outcome == full
-    assert verdict(intervals, Plan(runs=10)).outcome == reduced
-    assert verdict(intervals, Plan(runs=2, scale=0.05)).outcome == "not enough runs"
-    assert verdict(intervals, Plan(scale=0.05)).outcome == "not enough samples"
+    assert verdict(intervals, RunPlan()).outcome == full
+    assert verdict(intervals, RunPlan(runs=10)).outcome == reduced
+    assert verdict(intervals, RunPlan(runs=2, scale=0.05)).outcome == "not enough runs"
+    assert verdict(intervals, RunPlan(scale=0.05)).outcome == "not enough samples"

@@ -151,17 +151,17 @@ def test_size_and_trace(name):
 
 UNSTABLE = {
     "colk": lambda: COLK(KERNEL, Squared(), step_size=5.0, gradient_bound=np.inf),
-    "norma": lambda: NORMA(KERNEL, Squared(), None, 5.0, gradient_bound=np.inf),
-    "bsgd": lambda: BSGD(KERNEL, Squared(), 30, "removal", 5.0, gradient_bound=np.inf),
+    "norma": lambda: NORMA(KERNEL, Squared(), None, step_size=5.0, gradient_bound=np.inf),
+    "bsgd": lambda: BSGD(KERNEL, Squared(), 30, "removal", step_size=5.0, gradient_bound=np.inf),
     "compositional": lambda: CompositionalBSGD(
-        KERNEL, Squared(), Variance(1.0), 30, "merging", 5.0, gradient_bound=np.inf
+        KERNEL, Squared(), Variance(1.0), 30, "merging", step_size=5.0, gradient_bound=np.inf
     ),
     "npbsgd": lambda: NPBSGD(KERNEL, Squared(), 30, step_size=5.0, gradient_bound=np.inf),
     "scgd": lambda: SCGD(
-        RBFNetwork(30, 0.4, **BOX), Squared(), Variance(1.0), 5.0, gradient_bound=np.inf
+        RBFNetwork(30, 0.4, **BOX), Squared(), Variance(1.0), step_size=5.0, gradient_bound=np.inf
     ),
     "accelerated": lambda: AcceleratedSCGD(
-        RBFNetwork(30, 0.4, **BOX), Squared(), Variance(1.0), 5.0, gradient_bound=np.inf
+        RBFNetwork(30, 0.4, **BOX), Squared(), Variance(1.0), step_size=5.0, gradient_bound=np.inf
     ),
     "nasa": lambda: NASA(
         RBFNetwork(30, 0.4, **BOX), Squared(), proximity=1e-3, gradient_bound=np.inf
@@ -169,7 +169,7 @@ UNSTABLE = {
     "random-features": lambda: RandomFeatureSGD(
         KERNEL, Squared(), step_size=5.0, gradient_bound=np.inf
     ),
-    "doubly": lambda: DoublySGD(KERNEL, Squared(), 5.0, gradient_bound=np.inf),
+    "doubly": lambda: DoublySGD(KERNEL, Squared(), step_size=5.0, gradient_bound=np.inf),
 }
 
 
@@ -238,7 +238,7 @@ def test_nu_is_the_share_outside_the_tube():
     X = rng.random((6000, 1))
     y = np.sin(6.0 * X[:, 0]) + 0.3 * rng.normal(size=6000)
     for nu in (0.1, 0.5):
-        learner = NORMA(Gaussian(0.2), EpsilonInsensitive(0.5), 300, 0.02, 0.01, nu)
+        learner = NORMA(Gaussian(0.2), EpsilonInsensitive(0.5), 300, step_size=0.02, nu=nu)
         learner.learn(X[:4000], y[:4000])
         outside = np.abs(learner.predict(X[4000:]) - y[4000:]) > learner.tube
         assert abs(outside.mean() - nu) < 0.05

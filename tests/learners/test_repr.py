@@ -46,7 +46,7 @@ LEARNERS = [
         Gaussian(0.5) + kernels.Linear(),
         Huber(0.5),
         Variance(0.2),
-        PowerDecay(0.3),
+        step_size=PowerDecay(0.3),
         compressor=KOMP(max_atoms=9),
         tracker="average",
         averaging=None,

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from serving_cases import rows, stream_model
 
-from colk.cli.serving import Feed, Service, make_app
+from colk.cli.serving import LiveFeed, Service, make_app
 from colk.cli.serving.app import LARGEST_BODY
 from colk.cli.serving.server import LOOPBACK_NAMES
 
 
 def made(learns=True, **options):
     service = Service(stream_model(), learns=learns)
-    return service, make_app(Feed(), "Model of y", service, **options)
+    return service, make_app(LiveFeed(), "Model of y", service, **options)
 
 
 def test_predictions_are_those_of_the_model(client):
@@ -171,7 +171,7 @@ def test_answers_belong_to_one_state_of_the_model():
 
 
 def test_a_feed_wakes_its_readers():
-    feed, seen = Feed(), []
+    feed, seen = LiveFeed(), []
 
     def read():
         number = 0

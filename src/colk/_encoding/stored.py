@@ -21,7 +21,7 @@ FIELDS: dict[str, stored.Field] = {
     "names": stored.ListOf(stored.Text(), size="n_columns", at_least=1),
     "kinds": stored.ListOf(stored.Text(), size="n_columns"),
     "typical": stored.ListOf(stored.Number()),
-    "cycles": stored.ListOf(stored.ListOf(stored.Choice(*CYCLES))),
+    "cycles": stored.ListOf(stored.ListOf(stored.OneOf(*CYCLES))),
     "values": stored.ListOf(stored.ListOf(stored.Text())),
     "gaps": stored.ListOf(stored.Text()),
     "filler": stored.Optional(stored.Object(GapFiller)),

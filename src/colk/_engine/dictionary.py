@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._engine.buffers import aligned, padded
+from colk._engine.buffers import aligned, padded, zeros
 from colk._engine.contracts import KernelContract, Scratch
 from colk._engine.factor_check import check_factor
 from colk._engine.many_points import evaluate_many
@@ -100,10 +100,10 @@ class Dictionary:
         self.n_fitted = n_rows if n_fitted is None else n_fitted
         self.has_factor = has_factor
         self.size = self.n_ghosts = self.added = self.dropped = 0
-        self.points = np.zeros((block, n_features))
-        self.amounts = np.zeros((block, n_rows))
-        self.gram, self.spent = np.zeros((block, block)), np.zeros(n_rows)
-        self.order = np.zeros(block, dtype=np.intp)
+        self.points = zeros((block, n_features))
+        self.amounts = zeros((block, n_rows))
+        self.gram, self.spent = zeros((block, block)), zeros(n_rows)
+        self.order = zeros(block, dtype=np.intp)
         self.squared_move, self.scratch = 0.0, Scratch()
         self._resize(max(capacity, 2 * block))
 

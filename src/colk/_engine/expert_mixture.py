@@ -14,6 +14,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine import inverse_curvature
+from colk._engine.buffers import zeros
 from colk._engine.dictionary import Dictionary
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.newton_iterate import NewtonIterate
@@ -67,10 +68,10 @@ class ExpertMixture(NewtonIterate):
         super().__init__(dictionary, window, P)
         size, q = self.window.size, self.n_outputs
         self.first_step, self.mixture_weights = first_step, np.full(EXPERTS, 1.0 / EXPERTS)
-        self.predictions, self.slopes = np.zeros((2, EXPERTS * size, q))
-        self.curvatures, self.mixed = np.zeros((EXPERTS, size)), np.zeros(size)
-        self.multiples, self.gains = np.zeros((EXPERTS, q)), np.zeros((EXPERTS, 2))
-        self.lost = np.zeros(EXPERTS)
+        self.predictions, self.slopes = zeros((2, EXPERTS * size, q))
+        self.curvatures, self.mixed = zeros((EXPERTS, size)), zeros(size)
+        self.multiples, self.gains = zeros((EXPERTS, q)), zeros((EXPERTS, 2))
+        self.lost = zeros(EXPERTS)
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns."""

@@ -12,6 +12,7 @@ import cython
 import numpy as np
 
 from colk._engine import counter_rng
+from colk._engine.buffers import zeros
 from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -29,7 +30,7 @@ class Spectrum:
         self.kernel = kernel.bind(n_features)
         self.seed = seed
         self.amplitude = math.sqrt(2.0 * kernel.peak)
-        self.frequency = np.zeros(n_features)
+        self.frequency = zeros(n_features)
 
     def __reduce__(self) -> tuple[type["Spectrum"], tuple[KernelContract, int, int]]:
         return Spectrum, (self.kernel, self.seed, self.frequency.shape[0])

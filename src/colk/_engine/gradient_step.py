@@ -3,9 +3,8 @@
 import math
 from typing import Any, ClassVar
 
-import numpy as np
-
 from colk import _stored as stored
+from colk._engine.buffers import zeros
 from colk._engine.compression import CompressorContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.implicit_slopes import ImplicitSlopes
@@ -45,7 +44,7 @@ class KernelStream(QuasiGradientStream):
         super().__init__(**common)
         self.compressor = compressor
         self.is_guarded = self.is_guarded or is_foreign(compressor)
-        self.values = np.zeros(self.n_outputs)
+        self.values = zeros(self.n_outputs)
         self.follows_moves, self.squared_move = compressor.is_relative, 0.0
         self.squared_norm = math.nan
 

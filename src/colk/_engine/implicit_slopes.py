@@ -10,8 +10,7 @@ gradient bound do not change. For a convex loss the step does not go beyond the 
 sample's loss.
 """
 
-import numpy as np
-
+from colk._engine.buffers import zeros
 from colk._engine.contracts import LossContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.window import Window
@@ -51,7 +50,7 @@ class ImplicitSlopes:
         self.window, self.dictionary, self.loss = window, dictionary, loss
         self.is_coupled = loss.couples_outputs
         self.n_outputs = self.window.predictions.shape[1]
-        arrays = np.zeros((5, self.window.size, self.n_outputs))
+        arrays = zeros((5, self.window.size, self.n_outputs))
         self.first_slopes, self.explicit, self.others, self.trial, self.trial_slopes = arrays
 
     def solve(self, move: float, factor: float) -> int:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from colk._engine import inverse_curvature
+from colk._engine.buffers import zeros
 from colk._engine.dictionary import Dictionary
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.simd import loops
@@ -44,14 +45,14 @@ class NewtonIterate:
     def __init__(self, dictionary: Dictionary, window: Window, P: InverseCurvature) -> None:
         self.dictionary, self.window, self.P = dictionary, window, P
         self.n_outputs = self.window.predictions.shape[1]
-        self.pending, self.is_pending = np.zeros(self.n_outputs), False
+        self.pending, self.is_pending = zeros(self.n_outputs), False
         self.last = inverse_curvature.FIRST
         self.beside, self.first_beside = np.zeros(0), 0
         self.length = self.curvature = self.gain = self.wide_gain = self.new_price = 0.0
 
     def accompany(self, first: int, count: int) -> None:
         """Let steps also move `count` rows of weights from `first` on, by their own multiples."""
-        self.beside, self.first_beside = np.zeros(count), first
+        self.beside, self.first_beside = zeros(count), first
 
     # -- the pending update ------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine import inverse_curvature
+from colk._engine.buffers import zeros
 from colk._engine.contracts import LossContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.newton_iterate import NewtonIterate
@@ -68,8 +69,8 @@ class PriorSearch:
         self.iterate, self.P, self.loss = iterate, iterate.P, loss
         self.dictionary, self.window = dictionary, window
         self.due, self.first_prior = FIRST_TRIAL, self.P.prior
-        self.losses, self.n_outputs = np.zeros(PRIORS), self.window.predictions.shape[1]
-        self.values, self.slopes = np.zeros((2, self.window.size, self.n_outputs))
+        self.losses, self.n_outputs = zeros(PRIORS), self.window.predictions.shape[1]
+        self.values, self.slopes = zeros((2, self.window.size, self.n_outputs))
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.buffers import zeros
 from colk._engine.contracts import LossContract, RiskContract, TrackerContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
@@ -105,13 +106,13 @@ class RiskCompanion:
         self.n_outputs, self.mean_row = self.window.predictions.shape[1], mean_row
         self.first = self.dictionary.n_rows - count_rows() * self.n_outputs
         self.steering, self.of_mixture = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
-        self.squares, self.fourths, self.scores = np.zeros((3, CANDIDATES))
-        self.predictions = np.zeros((CANDIDATES, self.n_outputs))
+        self.squares, self.fourths, self.scores = zeros((3, CANDIDATES))
+        self.predictions = zeros((CANDIDATES, self.n_outputs))
         self.latest_weights, self.mixture_weights = np.full((2, CANDIDATES), FIRST_SHARE)
         self.latest_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
         self.mixture_weights[MEAN] = self.latest_weights[MEAN]
-        self.values, self.mixed = np.zeros((2, 1, self.n_outputs))
-        self.slopes, self.gradient = np.zeros((2, 1, self.n_outputs))
+        self.values, self.mixed = zeros((2, 1, self.n_outputs))
+        self.slopes, self.gradient = zeros((2, 1, self.n_outputs))
         self.curvature = self.length = self.mixed_loss = 0.0
         self.is_first, self.recent = True, np.zeros(WINDOW)
 

@@ -335,7 +335,7 @@ class RunningScale:
 
 # Compiled classes take no decorators.
 stored.stores(
-    level=stored.Choice(TARGETS, COLUMNS),
+    level=stored.OneOf(TARGETS, COLUMNS),
     total=stored.Number(at_least=0.0),
     means=stored.Array("n_columns"),
     deviations=stored.Array("n_columns", at_least=0.0),

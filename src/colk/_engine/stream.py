@@ -13,6 +13,7 @@ import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.buffers import zeros
 from colk._engine.contracts import AveragingContract, RateContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.locks import Lock
@@ -96,9 +97,9 @@ class Stream:
         self.steps, self.line, self.reached, self.looks_ahead = 0, 0, 0, False
         self.is_guarded, self.postponed = is_outside(type(self)), None
         self.error_sum = self.largest_target = self.largest_before = 0.0
-        self.lines = np.zeros((1, columns))
-        self.row, self.weight = np.zeros((1, self.window.points.shape[1])), np.ones(1)
-        self.target = np.zeros((1, self.window.targets.shape[1]))
+        self.lines = zeros((1, columns))
+        self.row, self.weight = zeros((1, self.window.points.shape[1])), np.ones(1)
+        self.target = zeros((1, self.window.targets.shape[1]))
 
     # -- files and pickles -------------------------------------------------------------------
 
@@ -295,6 +296,14 @@ class Stream:
         """
         self.dictionary.reserve(self.gained)
         return 0
+
+    def reserve(self, n_atoms: int) -> None:
+        """Make room for this many atoms, and another step."""
+        gained, self.gained = self.gained, max(n_atoms - self.dictionary.size, 0) + self.gained
+        try:
+            self.make_room()
+        finally:
+            self.gained = gained
 
     # -- one sample --------------------------------------------------------------------------
 

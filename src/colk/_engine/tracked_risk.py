@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.buffers import zeros
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -41,7 +42,7 @@ class TrackedRisk:
 
     def __init__(self, risk: RiskContract, tracker: TrackerContract) -> None:
         self.risk, self.tracker, self.m = risk, tracker, risk.n_inner
-        self.g, self.proposed, self.work = np.zeros((3, self.m + 1))
+        self.g, self.proposed, self.work = zeros((3, self.m + 1))
         self.factors = np.zeros(2)
         self.last = self.level = self.spread = self.loss = self.score = self.rate = 0.0
 

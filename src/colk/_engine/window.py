@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.buffers import zeros
 from colk._validation import Array
 
 __all__ = ["Roles", "Window", "roles"]
@@ -72,17 +73,17 @@ class Window:
 
     def __init__(self, size: int, width: int, n_targets: int, n_outputs: int, n_inner: int) -> None:
         self.size, self.filled = size, 0
-        self.points = np.zeros((size, width))
-        self.targets = np.zeros((size, n_targets))
-        self.weights = np.zeros(size)
-        self.predictions, self.previous = np.zeros((2, size, n_outputs))
-        self.loss_slopes, self.coefficients = np.zeros((2, size, n_outputs))
-        self.losses, self.previous_losses = np.zeros((2, size))
-        self.loss_curvatures, self.curvatures = np.zeros((2, size))
-        self.slopes, self.kept = np.zeros((2, 2, n_outputs))
-        self.factors = np.zeros(2)
-        self.work = np.zeros((n_inner + 1) * (n_outputs + 2))
-        self.g, self.g_before, self.g_mean = np.zeros((3, n_inner))
+        self.points = zeros((size, width))
+        self.targets = zeros((size, n_targets))
+        self.weights = zeros(size)
+        self.predictions, self.previous = zeros((2, size, n_outputs))
+        self.loss_slopes, self.coefficients = zeros((2, size, n_outputs))
+        self.losses, self.previous_losses = zeros((2, size))
+        self.loss_curvatures, self.curvatures = zeros((2, size))
+        self.slopes, self.kept = zeros((2, 2, n_outputs))
+        self.factors = zeros(2)
+        self.work = zeros((n_inner + 1) * (n_outputs + 2))
+        self.g, self.g_before, self.g_mean = zeros((3, n_inner))
 
     def pack(self) -> dict[str, Any]:
         """Return the state that persists between steps: the waiting samples and g."""

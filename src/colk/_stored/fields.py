@@ -17,7 +17,6 @@ __all__ = [
     "MOST",
     "Anything",
     "Array",
-    "Choice",
     "Count",
     "Either",
     "Field",
@@ -25,6 +24,7 @@ __all__ = [
     "ListOf",
     "Number",
     "Object",
+    "OneOf",
     "Optional",
     "Record",
     "Size",
@@ -103,7 +103,7 @@ class Text(Field):
         return value
 
 
-class Choice(Field):
+class OneOf(Field):
     """One of a few plain values."""
 
     def __init__(self, *values: Any) -> None:

@@ -5,7 +5,7 @@ regression, streams, intervals, …). It has *problems*, and *peers*, the method
 """
 
 from colk.bench.bench import Bench, bench
-from colk.bench.cells import Cell, Measure, Plan, Track
+from colk.bench.cells import BenchPlan, Cell, Measure, Track
 from colk.bench.tracks import TRACKS
 
-__all__ = ["TRACKS", "Bench", "Cell", "Measure", "Plan", "Track", "bench"]
+__all__ = ["TRACKS", "Bench", "BenchPlan", "Cell", "Measure", "Track", "bench"]

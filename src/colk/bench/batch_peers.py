@@ -210,7 +210,7 @@ class Network(BatchPeer):
         return _scaled(kind(**settings), is_classifier)
 
 
-class Linear(BatchPeer):
+class LinearBatch(BatchPeer):
     """A linear model as a baseline."""
 
     name = "linear"
@@ -226,7 +226,7 @@ def _known() -> list[BatchPeer]:
     peers += [NystroemFeatures(), RandomFeatures(), Boosting()]
     if find_spec("lightgbm") is not None:
         peers.append(LightGbm())
-    return [*peers, Network(), Linear()]
+    return [*peers, Network(), LinearBatch()]
 
 
 BATCH_PEERS = {peer.name: peer for peer in _known()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colk.bench.cells import Cell, Plan, Score, Track
+from colk.bench.cells import BenchPlan, Cell, CellScore, Track
 from colk.bench.libraries import versions
 from colk.bench.page import write_page
 from colk.bench.scores import to_csv
@@ -22,7 +22,7 @@ __all__ = ["Bench", "bench", "expected_seconds"]
 class Bench:
     """The result of `bench`: the scores, and the paths of the page and the CSV file."""
 
-    scores: Sequence[Score]
+    scores: Sequence[CellScore]
     page: Path
     table: Path
 
@@ -50,7 +50,7 @@ class _Alone(Watch):
         self._watch.finish(name, self._jobs * seconds, found=found)
 
 
-def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
+def expected_seconds(names: Sequence[str], plan: BenchPlan, jobs: int = 1) -> float:
     """Return approximate processor seconds; tasks that run alone count once per process."""
     return sum(
         cell.task.seconds * (jobs if TRACKS[name].alone else 1)
@@ -61,7 +61,7 @@ def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
 
 def bench(
     names: Sequence[str],
-    plan: Plan,
+    plan: BenchPlan,
     out: str | os.PathLike[str] = "bench",
     jobs: int = 1,
     watch: Watch | None = None,
@@ -72,7 +72,7 @@ def bench(
     ----------
     names : sequence of str
         Keys of `TRACKS`.
-    plan : Plan
+    plan : BenchPlan
         Size of the run.
     out : path, default="bench"
         Folder of the page `bench.html` and the table `bench.csv`. Results of finished tasks are
@@ -89,8 +89,8 @@ def bench(
 
     Examples
     --------
-    >>> from colk.bench import Plan, bench
-    >>> bench(["weather"], Plan())
+    >>> from colk.bench import BenchPlan, bench
+    >>> bench(["weather"], BenchPlan())
     Traceback (most recent call last):
     ValueError: no track 'weather'; the tracks are regression, ...
     """
@@ -115,12 +115,12 @@ def bench(
     return Bench(found, write_page(tracks, found, plan, folder, origin), table)
 
 
-def _run(track: Track, plan: Plan, run: Runner) -> list[Score]:
+def _run(track: Track, plan: BenchPlan, run: Runner) -> list[CellScore]:
     cells = track.cells(plan)
     results = run([cell.task for cell in cells])
     return [_score(track, *pair) for pair in zip(cells, results, strict=True)]
 
 
-def _score(track: Track, cell: Cell, result: Result) -> Score:
+def _score(track: Track, cell: Cell, result: Result) -> CellScore:
     values = {name: float(value) for name, value in result.items()}
-    return Score(track.key, cell.problem, cell.peer, cell.seed, values)
+    return CellScore(track.key, cell.problem, cell.peer, cell.seed, values)

@@ -8,11 +8,11 @@ import numpy as np
 
 from colk.experiments.tasks import Result, Task
 
-__all__ = ["Cell", "Measure", "Plan", "Score", "Track", "cell", "measured"]
+__all__ = ["BenchPlan", "Cell", "CellScore", "Measure", "Track", "cell", "measured"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchPlan:
     """Size of a run.
 
     Parameters
@@ -103,7 +103,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Score:
+class CellScore:
     """The measured values of a cell, by the name of the measure."""
 
     track: str
@@ -143,11 +143,11 @@ class Track:
     title: str
     question: str
     measures: Sequence[Measure]
-    cells: Callable[[Plan], list[Cell]]
+    cells: Callable[[BenchPlan], list[Cell]]
     notes: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     ours: str = "colk"
-    remarks: Callable[[Sequence[Score]], list[str]] = lambda scores: []
+    remarks: Callable[[Sequence[CellScore]], list[str]] = lambda scores: []
 
 
 def cell(

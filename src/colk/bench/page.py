@@ -10,9 +10,9 @@ import numpy as np
 from colk._extras import needed_for
 from colk._pages.drawing import draw
 from colk._pages.render import inline, render
-from colk.bench.cells import Measure, Plan, Score, Track
+from colk.bench.cells import BenchPlan, CellScore, Measure, Track
 from colk.bench.libraries import missing_libraries, versions
-from colk.bench.scores import Behind, Summary, behind, ratios, summarise
+from colk.bench.scores import Behind, SeedSummary, behind, ratios, summarise
 from colk.experiments.origin import Origin
 from colk.persistence.atomic import write_whole
 
@@ -27,7 +27,7 @@ __all__ = ["write_page"]
 # Width of a letter and height of a line in a figure, in points.
 _LETTER, _LINE = 5.0, 10.0
 
-Summaries = Mapping[str, Mapping[str, Summary]]
+Summaries = Mapping[str, Mapping[str, SeedSummary]]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -48,7 +48,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{max(places, 0)}f}"
 
 
-def _cell(summary: Summary | None, digits: int, is_best: bool) -> Markup:
+def _cell(summary: SeedSummary | None, digits: int, is_best: bool) -> Markup:
     """Return a table cell with a mean and its interval; the best value of a problem is bold."""
     if summary is None:
         return Markup('<td class="quiet">–</td>')
@@ -96,7 +96,9 @@ def relative(found: Summaries) -> dict[str, float]:
     }
 
 
-def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict[str, Any] | None:
+def _peer_table(
+    track: Track, scores: Sequence[CellScore], found: Summaries
+) -> dict[str, Any] | None:
     """Return the other measures of each peer: medians over problems."""
     others, to_colk = track.measures[1:], ratios(track, scores)
     if not others:
@@ -105,14 +107,14 @@ def _peer_table(track: Track, scores: Sequence[Score], found: Summaries) -> dict
     rows = []
     for peer in _peers(found):
         values = [medians[measure.name].get(peer) for measure in others]
-        summaries = [None if value is None else Summary(value, 0.0) for value in values]
+        summaries = [None if value is None else SeedSummary(value, 0.0) for value in values]
         rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
     head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
     captions = {measure.name: measure.text for measure in others}
     return {"head": head, "rows": rows, "captions": captions}
 
 
-def _medians(scores: Sequence[Score], measure: Measure) -> dict[str, float]:
+def _medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for by_peer in summarise(scores, measure.name).values():
         for peer, summary in by_peer.items():
@@ -133,7 +135,7 @@ def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
         axes.annotate(name, place, (5.0, base - y), textcoords="offset points")
 
 
-def _picture(track: Track, scores: Sequence[Score], found: Summaries) -> Markup | None:
+def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Markup | None:
     """Draw error against time, if the track measures both."""
     clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
     shares = relative(found)
@@ -162,14 +164,14 @@ def _told(each: Behind) -> str:
     return f"{each.problem}: {each.peer} has {each.measure.name} {theirs}, colk {ours}."
 
 
-def _share_behind(tracks: Sequence[Track], scores: Sequence[Score]) -> str:
+def _share_behind(tracks: Sequence[Track], scores: Sequence[CellScore]) -> str:
     """Return a text with the number of problems on which another method is better."""
     n_behind = sum(len(behind(track, scores)) for track in tracks)
     n_problems = len({(score.track, score.problem) for score in scores})
     return f"On {n_behind} of {n_problems} problems"
 
 
-def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
+def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
     own = [score for score in scores if score.track == track.key]
     found = summarise(own, track.measures[0].name)
     return {
@@ -186,7 +188,11 @@ def _section(track: Track, scores: Sequence[Score]) -> dict[str, Any]:
 
 
 def write_page(
-    tracks: Sequence[Track], scores: Sequence[Score], plan: Plan, folder: Path, origin: Origin
+    tracks: Sequence[Track],
+    scores: Sequence[CellScore],
+    plan: BenchPlan,
+    folder: Path,
+    origin: Origin,
 ) -> Path:
     """Write `bench.html` and return its path."""
     sections = [_section(track, scores) for track in tracks]

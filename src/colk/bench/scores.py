@@ -8,29 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from colk.bench.cells import Measure, Score, Track
+from colk.bench.cells import CellScore, Measure, Track
 
-__all__ = ["Behind", "Summary", "behind", "ratios", "read_csv", "summarise", "to_csv"]
+__all__ = ["Behind", "SeedSummary", "behind", "ratios", "read_csv", "summarise", "to_csv"]
 
 # A peer is better than colk if it is ahead by this share and by more than the noise over seeds.
 _AHEAD = 0.02
 
 
 @dataclass(frozen=True)
-class Summary:
+class SeedSummary:
     """Mean of a measure over seeds, and half the width of its 95 % interval (0 for one seed)."""
 
     mean: float
     half: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Summary":
+    def of(cls, values: Sequence[float]) -> "SeedSummary":
         """Summarise values.
 
         Examples
         --------
-        >>> Summary.of([1.0, 1.0])
-        Summary(mean=1.0, half=0.0)
+        >>> SeedSummary.of([1.0, 1.0])
+        SeedSummary(mean=1.0, half=0.0)
         """
         array, half = np.asarray(values, dtype=float), 0.0
         if len(array) > 1:
@@ -39,7 +39,7 @@ class Summary:
         return cls(float(array.mean()), half)
 
 
-def summarise(scores: Sequence[Score], measure: str) -> dict[str, dict[str, Summary]]:
+def summarise(scores: Sequence[CellScore], measure: str) -> dict[str, dict[str, SeedSummary]]:
     """Return summaries by problem and peer, in the order of the scores."""
     values: dict[str, dict[str, list[float]]] = {}
     for score in scores:
@@ -47,12 +47,12 @@ def summarise(scores: Sequence[Score], measure: str) -> dict[str, dict[str, Summ
             by_peer = values.setdefault(score.problem, {})
             by_peer.setdefault(score.peer, []).append(score.values[measure])
     return {
-        problem: {peer: Summary.of(found) for peer, found in by_peer.items()}
+        problem: {peer: SeedSummary.of(found) for peer, found in by_peer.items()}
         for problem, by_peer in values.items()
     }
 
 
-def ratios(track: Track, scores: Sequence[Score]) -> dict[str, Summary]:
+def ratios(track: Track, scores: Sequence[CellScore]) -> dict[str, SeedSummary]:
     """Return the error of each peer divided by colk's, with an interval over the repetitions.
 
     Ratios are taken seed by seed, so that both methods have the same rows. The result is the
@@ -80,15 +80,15 @@ def ratios(track: Track, scores: Sequence[Score]) -> dict[str, Summary]:
     }
 
 
-def _geometric(logs: list[list[float]]) -> Summary:
+def _geometric(logs: list[list[float]]) -> SeedSummary:
     """Return the geometric mean over problems, given logarithms of ratios for each problem."""
     repeated = [found for found in logs if len(found) > 1]
     mean = float(np.exp(np.mean([np.mean(found) for found in logs])))
     if not repeated:
-        return Summary(mean, 0.0)
+        return SeedSummary(mean, 0.0)
     variance = sum(float(np.var(found, ddof=1)) / len(found) for found in repeated)
     factor = float(student.ppf(0.975, sum(len(found) - 1 for found in repeated)))
-    return Summary(mean, mean * factor * variance**0.5 / len(logs))
+    return SeedSummary(mean, mean * factor * variance**0.5 / len(logs))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Behind:
     ours: float
 
 
-def behind(track: Track, scores: Sequence[Score]) -> list[Behind]:
+def behind(track: Track, scores: Sequence[CellScore]) -> list[Behind]:
     """Return the problems on which the best peer is better than colk by more than the noise."""
     measure, found = track.measures[0], []
     own = [score for score in scores if score.track == track.key]
@@ -126,7 +126,7 @@ def behind(track: Track, scores: Sequence[Score]) -> list[Behind]:
 _COLUMNS = ("track", "problem", "peer", "seed", "measure", "value")
 
 
-def to_csv(scores: Sequence[Score]) -> str:
+def to_csv(scores: Sequence[CellScore]) -> str:
     """Return the scores as CSV with one line per value."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -139,12 +139,12 @@ def to_csv(scores: Sequence[Score]) -> str:
     return file.getvalue()
 
 
-def read_csv(text: str) -> list[Score]:
+def read_csv(text: str) -> list[CellScore]:
     """Return the scores of a CSV file that `to_csv` wrote.
 
     Examples
     --------
-    >>> scores = [Score("tails", "delays", "colk", 0, {"tail": 0.5})]
+    >>> scores = [CellScore("tails", "delays", "colk", 0, {"tail": 0.5})]
     >>> read_csv(to_csv(scores)) == scores
     True
     """
@@ -152,4 +152,4 @@ def read_csv(text: str) -> list[Score]:
     for row in csv.DictReader(io.StringIO(text)):
         key = (row["track"], row["problem"], row["peer"], int(row["seed"]))
         values.setdefault(key, {})[row["measure"]] = float(row["value"])
-    return [Score(*key, found) for key, found in values.items()]
+    return [CellScore(*key, found) for key, found in values.items()]

@@ -40,7 +40,7 @@ def _scaled(model: Any) -> Any:
     return preprocessing.StandardScaler() | model
 
 
-class Colk(StreamPeer):
+class ColkStream(StreamPeer):
     """colk at its defaults."""
 
     name = "colk"
@@ -52,7 +52,7 @@ class Colk(StreamPeer):
         return _scaled(kind())
 
 
-class Linear(StreamPeer):
+class LinearStream(StreamPeer):
     """Linear or logistic regression by stochastic gradients."""
 
     name = "linear"
@@ -168,7 +168,7 @@ class MoaBest(StreamPeer):
 
 
 def _known() -> list[StreamPeer]:
-    peers = [Colk(), Linear(), HoeffdingTree(), AdaptiveForest(), RandomPatches()]
+    peers = [ColkStream(), LinearStream(), HoeffdingTree(), AdaptiveForest(), RandomPatches()]
     peers += [MondrianForest(), Neighbours(), NoChange()]
     return peers if absence() else [*peers, MoaForest(), MoaBest()]
 

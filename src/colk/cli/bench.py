@@ -67,12 +67,12 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     need("bench", "matplotlib", "rich", "jinja2", "river", extra="bench")
     from colk._validation import check_count
-    from colk.bench import TRACKS, Plan, bench
+    from colk.bench import TRACKS, BenchPlan, bench
     from colk.bench.bench import expected_seconds
     from colk.cli.progress import Progress
 
     names = list(TRACKS) if "all" in arguments.tracks else arguments.tracks
-    plan, jobs = Plan(arguments.quick, arguments.seed), check_count(arguments.jobs, "jobs")
+    plan, jobs = BenchPlan(arguments.quick, arguments.seed), check_count(arguments.jobs, "jobs")
     check_folder(arguments.out, "--out")
     check_file(arguments.out / "bench.html", "the page")
     print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)

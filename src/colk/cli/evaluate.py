@@ -19,7 +19,7 @@ from colk.cli.paths import check_apart, check_file
 from colk.cli.rejects import Rejects
 
 if TYPE_CHECKING:
-    from colk.cli.evaluation import Evaluation
+    from colk.cli.evaluation import ModelMetrics
 
 __all__ = ["add_parser", "confusion_table", "metrics_table"]
 
@@ -56,7 +56,7 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
     need("evaluate", "pyarrow", *page)
-    from colk.cli.evaluation import Evaluation
+    from colk.cli.evaluation import ModelMetrics
     from colk.cli.models import interval_coverage, load_table_model
 
     written = ((arguments.report, "--report"), (arguments.rejects, "--rejects"))
@@ -70,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> None:
         Rejects(arguments.rejects, arguments.strict) as rejects,
     ):
         check_columns(source, (*model.features, model.target))
-        evaluation = Evaluation(model, interval_coverage(model, arguments.intervals))
+        evaluation = ModelMetrics(model, interval_coverage(model, arguments.intervals))
         for rows in source.rows(model.wanted):
             path = source.paths[rows.start.file]
             rejects.add(path, rows.rejects)
@@ -93,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> None:
     _print(lines, evaluation)
 
 
-def _print(lines: dict[str, str], evaluation: "Evaluation") -> None:
+def _print(lines: dict[str, str], evaluation: "ModelMetrics") -> None:
     for name, text in lines.items():
         print(f"{name:<9}{text}")
     head, rows = metrics_table(evaluation)
@@ -115,12 +115,12 @@ def _print_table(table: list[tuple[str, ...]]) -> None:
         print("  ".join([first, *others]).rstrip())
 
 
-def metrics_table(evaluation: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def metrics_table(evaluation: "ModelMetrics") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of the table of metrics, as text.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : ModelMetrics
         The metrics of the model and of its baselines.
     """
     values = {name: metrics.values for name, metrics in evaluation.metrics.items()}
@@ -138,12 +138,12 @@ def _shown(value: float, metric: str) -> str:
     return f"{value:.4g}" if metric in _OF_TARGET else f"{value:.4f}"
 
 
-def confusion_table(evaluation: "Evaluation") -> list[tuple[str, ...]]:
+def confusion_table(evaluation: "ModelMetrics") -> list[tuple[str, ...]]:
     """Return the confusion matrix as text: a row for each label, a column for each prediction.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : ModelMetrics
         The metrics of the model.
     """
     confusion = evaluation.classes["model"].confusion

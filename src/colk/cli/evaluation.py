@@ -9,12 +9,12 @@ from colk.cli.metrics import ClassMetrics, NumberMetrics
 from colk.losses import Pinball
 from colk.tabular import TableModel
 from colk.tabular.baselines import LinearBaseline
-from colk.tabular.record import Predicted, Record
+from colk.tabular.record import Predicted, RunRecord
 
-__all__ = ["Evaluation"]
+__all__ = ["ModelMetrics"]
 
 
-class Evaluation:
+class ModelMetrics:
     """Computes the metrics of a model, a constant, "no change", and a linear model.
 
     The constant and the linear model come from the rows that the model has learned. "No change"
@@ -32,14 +32,14 @@ class Evaluation:
     >>> import numpy as np
     >>> x = np.linspace(0.0, 6.0, 300)
     >>> model = TableModel("y", ["x"]).fit([({"x": x}, np.sin(x))])
-    >>> evaluation = Evaluation(model)
+    >>> evaluation = ModelMetrics(model)
     >>> evaluation.add({"x": x}, np.sin(x), "a.csv", np.arange(300))
     >>> list(evaluation.metrics), evaluation.metrics["model"].values["R²"] > 0.99
     (['model', 'constant', 'no change'], True)
     """
 
     def __init__(self, model: TableModel, coverage: float | None = None) -> None:
-        self.model, self.record = model, Record()
+        self.model, self.record = model, RunRecord()
         self._baseline = LinearBaseline.of_notes(model.notes)
         self._last: Any = None
         self.numbers: dict[str, NumberMetrics] = {}

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from colk.cli.evaluation import Evaluation
+    from colk.cli.evaluation import ModelMetrics
     from colk.cli.rejects import Rejects
 
 __all__ = ["write_evaluation"]
 
 
 def write_evaluation(
-    path: Path, evaluation: "Evaluation", lines: Mapping[str, str], rejects: "Rejects"
+    path: Path, evaluation: "ModelMetrics", lines: Mapping[str, str], rejects: "Rejects"
 ) -> None:
     """Write a page with the metrics of a model.
 
@@ -35,7 +35,7 @@ def write_evaluation(
     ----------
     path : Path
         The HTML file.
-    evaluation : Evaluation
+    evaluation : ModelMetrics
         The metrics.
     lines : mapping of str to str
         The summary that the command prints.
@@ -82,7 +82,7 @@ def write_evaluation(
         )
     page = render(
         "evaluation",
-        title=f"Evaluation of {model.target}",
+        title=f"ModelMetrics of {model.target}",
         summary=lines,
         metrics={"head": head, "rows": rows},
         notes=_notes(evaluation),
@@ -99,7 +99,7 @@ def write_evaluation(
     write_whole(path, [page.encode()])
 
 
-def _notes(evaluation: "Evaluation") -> str:
+def _notes(evaluation: "ModelMetrics") -> str:
     told = "The baselines are a constant"
     if "linear" in evaluation.metrics:
         told += ", a linear model"
@@ -120,7 +120,7 @@ def _notes(evaluation: "Evaluation") -> str:
     return text
 
 
-def _calibration(evaluation: "Evaluation") -> "Callable[[Figure], None]":
+def _calibration(evaluation: "ModelMetrics") -> "Callable[[Figure], None]":
     """Draw the share of right labels over the predicted probability."""
     rows, confidence, right = evaluation.classes["model"].bins.T
     filled = rows > 0.0

@@ -9,7 +9,7 @@ from colk._encoding.dates import CYCLES, seconds_of
 from colk._pages.colors import PALETTE
 from colk._validation import Array
 from colk.tabular import TableModel
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ _MARGIN = 0.1
 _COLORS = ("blue", "vermillion", "green", "orange", "purple", "sky")
 
 
-def errors(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+def errors(record: RunRecord, model: TableModel) -> "Callable[[Figure], None]":
     """Draw the error over the rows."""
 
     def paint(figure: "Figure") -> None:
@@ -49,7 +49,7 @@ def errors(record: Record, model: TableModel) -> "Callable[[Figure], None]":
     return paint
 
 
-def _draw_errors(axes: "Axes", record: Record, model: TableModel) -> None:
+def _draw_errors(axes: "Axes", record: RunRecord, model: TableModel) -> None:
     sizes, sums, _ = (np.array(column) for column in zip(*record.curve, strict=True))
     axes.plot(np.cumsum(sizes), sums / sizes, color=PALETTE["blue"])
     for event in record.drifts:
@@ -59,7 +59,7 @@ def _draw_errors(axes: "Axes", record: Record, model: TableModel) -> None:
     axes.set_title(f"{name} of {model.target}")
 
 
-def stream(record: Record, model: TableModel) -> "Callable[[Figure], None]":
+def stream(record: RunRecord, model: TableModel) -> "Callable[[Figure], None]":
     """Draw the error before learning and the number of atoms over the rows."""
     sizes, _, atoms = (np.array(column) for column in zip(*record.curve, strict=True))
     ends = np.cumsum(sizes)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from colk._encoding.constants import told_constants
 from colk.cli.fit_options import add_running, add_settings
 from colk.cli.interrupts import interruptible, stoppable
-from colk.cli.left_out import CALIBRATION, LeftOut
+from colk.cli.left_out import CALIBRATION, HeldOutRows
 from colk.cli.new_model import new_model
 from colk.cli.options import add_command, add_data, need, need_serve, open_source
 from colk.cli.paths import check_apart, check_file
@@ -96,13 +96,13 @@ def _prepared(
 ) -> Iterator["Run"]:
     """Make a new run, or continue the run that is recorded in the notes of the model."""
     from colk.cli.run import Place, Run
-    from colk.tabular.record import Record
+    from colk.tabular.record import RunRecord
 
-    notes, place, record = model.notes, Place(), Record()
+    notes, place, record = model.notes, Place(), RunRecord()
     size = count = 0
     if goes_on:
         try:
-            known, before = Record(notes["record"]), Place.of(notes["place"])
+            known, before = RunRecord(notes["record"]), Place.of(notes["place"])
             sizes = int(notes["rejects_size"]), int(notes["rejected"])
             is_done = notes["phase"] == "done" and notes["epochs"] == arguments.epochs
             read = notes["read"]
@@ -115,7 +115,7 @@ def _prepared(
             record, (size, count) = known, sizes
     model.notes = {**notes, "data": source.paths}
     wants_rows = notes.get("intervals") is not None and not source.waits
-    left_out = LeftOut(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
+    left_out = HeldOutRows(float(notes["holdout"]), CALIBRATION if wants_rows else 0.0, model.seed)
     options = (arguments.strict, size, count, arguments.allow_rejects)
     more = (arguments.checkpoint_every, arguments.epochs)
     with Rejects(arguments.rejects, *options) as rejects:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colk._engine.counter_rng import uniform
 
-__all__ = ["CALIBRATION", "LeftOut"]
+__all__ = ["CALIBRATION", "HeldOutRows"]
 
 # Share of the rows that calibrate intervals.
 CALIBRATION = 0.1
@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class HeldOutRows:
     """Draws held-out rows by their position, so that every pass leaves out the same rows.
 
     Parameters
@@ -32,7 +32,7 @@ class LeftOut:
 
     Examples
     --------
-    >>> left_out = LeftOut(holdout=0.2, calibration=0.1)
+    >>> left_out = HeldOutRows(holdout=0.2, calibration=0.1)
     >>> [int(left_out.rows(part, 0, 1000).sum()) for part in ("holdout", "calibration", "learn")]
     [194, 111, 695]
     """

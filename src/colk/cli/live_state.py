@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from colk.cli.serving.feed import Feed
+from colk.cli.serving.feed import LiveFeed
 from colk.persistence import load
 from colk.tabular import TableModel
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
@@ -43,14 +43,14 @@ class _Speed:
         return (latest - before) / (end - start) if end > start else 0.0
 
 
-def state_of(model: TableModel, record: Record, phase: str, rate: float) -> dict[str, Any]:
+def state_of(model: TableModel, record: RunRecord, phase: str, rate: float) -> dict[str, Any]:
     """Return the numbers, texts and curves that the page shows.
 
     Parameters
     ----------
     model : TableModel
         The model.
-    record : Record
+    record : RunRecord
         Errors of the rows before they were learned.
     phase : str
         Text that says what the run is doing.
@@ -79,7 +79,7 @@ def state_of(model: TableModel, record: Record, phase: str, rate: float) -> dict
 class _Publisher:
     """A thread that publishes a state every 0.3 seconds while the context is open."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: LiveFeed) -> None:
         self._feed, self._speed, self._left = feed, _Speed(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="colk page", daemon=True)
 
@@ -106,11 +106,11 @@ class ServiceState(_Publisher):
     ----------
     service : Service
         The service.
-    feed : Feed
+    feed : LiveFeed
         The feed that publishes the state.
     """
 
-    def __init__(self, service: "Service", feed: Feed) -> None:
+    def __init__(self, service: "Service", feed: LiveFeed) -> None:
         super().__init__(feed)
         self._service = service
         self._rows = -1
@@ -132,11 +132,11 @@ class FileState(_Publisher):
     ----------
     path : Path
         File of the model.
-    feed : Feed
+    feed : LiveFeed
         The feed that publishes the state.
     """
 
-    def __init__(self, path: Path, feed: Feed) -> None:
+    def __init__(self, path: Path, feed: LiveFeed) -> None:
         super().__init__(feed)
         self._path, self._stamp = path, (0, 0)
 
@@ -151,7 +151,7 @@ class FileState(_Publisher):
             return
         self._stamp = stamp
         if isinstance(model, TableModel):
-            record = Record(model.notes.get("record"))
+            record = RunRecord(model.notes.get("record"))
             rate = self._speed.after(model.rows)
             phase = str(model.notes.get("phase", "learned"))
             self._feed.publish(state_of(model, record, _PHASES.get(phase, phase), rate))
@@ -180,7 +180,7 @@ def live_page(run: "Run", port: int) -> Iterator[Any]:
     from colk.cli.serving.app import make_app
     from colk.cli.serving.server import LOOPBACK_NAMES, listening, running
 
-    feed, speed = Feed(), _Speed()
+    feed, speed = LiveFeed(), _Speed()
     shown = [0.0]
     at = listening("127.0.0.1", port)
 

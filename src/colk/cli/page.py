@@ -13,7 +13,7 @@ from colk.cli.figures import features, predictions, stream
 from colk.cli.summary import shortened
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ _WIDTH = 7.4
 def write_page(
     path: Path,
     model: TableModel,
-    record: Record,
+    record: RunRecord,
     lines: Mapping[str, str],
     rejects: Sequence[tuple[str, str, str]] = (),
     left_out: Sequence[Sequence[Any]] | None = None,
@@ -44,7 +44,7 @@ def write_page(
         The HTML file.
     model : TableModel
         The model.
-    record : Record
+    record : RunRecord
         Errors that the run recorded.
     lines : mapping of str to str
         The summary that the command prints.
@@ -149,7 +149,7 @@ def _relevance(model: TableModel) -> list[tuple[str, str]]:
     return [(name, f"{share:.3f}") for name, share in most]
 
 
-def worst_rows(model: TableModel, record: Record) -> dict[str, Any]:
+def worst_rows(model: TableModel, record: RunRecord) -> dict[str, Any]:
     """Return head, rows and caption of the table of the largest residuals."""
     rows = [
         (Path(file).name, f"{line:,}", _shown(y), _shown(predicted), f"{size:.6g}")

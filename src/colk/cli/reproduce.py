@@ -86,10 +86,10 @@ def _run(arguments: argparse.Namespace) -> None:
     need("reproduce", "matplotlib", "rich", "jinja2", "latex2mathml")
     from colk._validation import check_count
     from colk.cli.progress import Progress
-    from colk.experiments.chapter import Plan
+    from colk.experiments.chapter import RunPlan
     from colk.experiments.reproduce import STUDIES, expected_seconds, reproduce
 
-    plan = Plan(arguments.runs, arguments.seed, arguments.scale)
+    plan = RunPlan(arguments.runs, arguments.seed, arguments.scale)
     check_count(arguments.jobs, "jobs")
     names = _choose(arguments.experiment, tuple(STUDIES))
     check_folder(arguments.out, "--out")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from colk.cli.left_out import LeftOut
+from colk.cli.left_out import HeldOutRows
 from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
 from colk.cli.rejects import Rejects
@@ -21,7 +21,7 @@ from colk.tabular import TableModel
 from colk.tabular.baselines import Baselines, LinearBaseline
 from colk.tabular.left_out import LeftOutRows
 from colk.tabular.reading import Position, Rows, Source
-from colk.tabular.record import Predicted, Record, Score
+from colk.tabular.record import Predicted, RunRecord, Score
 
 __all__ = ["Phase", "Place", "Run"]
 
@@ -97,11 +97,11 @@ class Run:
         The data.
     rejects : Rejects
         Counts unusable rows.
-    record : Record
+    record : RunRecord
         Errors of the rows before they are learned.
     place : Place
         The place where a stream begins.
-    left_out : LeftOut
+    left_out : HeldOutRows
         Draws the held-out rows.
     path : Path
         File of the model.
@@ -123,9 +123,9 @@ class Run:
         model: TableModel,
         source: Source,
         rejects: Rejects,
-        record: Record,
+        record: RunRecord,
         place: Place,
-        left_out: LeftOut,
+        left_out: HeldOutRows,
         path: Path,
         every: int | None = None,
         epochs: int | None = None,
@@ -231,7 +231,7 @@ class Run:
             raise _StoppedError
 
     def _record(self) -> None:
-        """Record the errors of the finished model, in the order of the rows."""
+        """RunRecord the errors of the finished model, in the order of the rows."""
         self.phase, seen = "record", 0
         for columns, path, lines in self._pieces():
             found = self.record.watch(self.model, columns, columns[self.model.target], path, lines)

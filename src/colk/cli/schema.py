@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from colk.tabular.model import Task
     from colk.tabular.reading import Source
 
-__all__ = ["Column", "Schema"]
+__all__ = ["Schema", "SchemaColumn"]
 
 # Largest number of columns in the printed table; the others are counted.
 _SHOWN = 40
 
 
 @dataclass(frozen=True)
-class Column:
+class SchemaColumn:
     """A column of a table.
 
     Parameters
@@ -59,7 +59,7 @@ class Schema:
     categorical: tuple[str, ...]
     dates: tuple[str, ...]
     task: "Task"
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
     month_first: frozenset[str] = frozenset()
 
     @classmethod
@@ -114,7 +114,7 @@ class Schema:
                 use += _advice(source, target) if arguments.task is None else ""
             elif name not in features:
                 use = f"left out: {left_out.get(name, 'not among --features')}"
-            columns.append(Column(name, _kind(source, name), first.gaps(name), use))
+            columns.append(SchemaColumn(name, _kind(source, name), first.gaps(name), use))
         return cls(target, features, categorical, dates, task, tuple(columns), month_first)
 
     def lines(self) -> list[str]:
@@ -122,7 +122,7 @@ class Schema:
 
         Examples
         --------
-        >>> size = Column("size", "numbers", 0.25, "number, standardised")
+        >>> size = SchemaColumn("size", "numbers", 0.25, "number, standardised")
         >>> Schema("price", ("size",), (), (), "regression", (size,)).lines()
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """

@@ -62,7 +62,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.live_state import ServiceState
     from colk.cli.models import load_table_model
     from colk.cli.serving.app import make_app
-    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.feed import LiveFeed
     from colk.cli.serving.server import LOOPBACK_NAMES, is_loopback, listening, serve
     from colk.cli.serving.service import Service
 
@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.learn and model.is_fixed:
         raise ValueError(f"{arguments.model} is a compressed model, which cannot learn")
     service = Service(model, path, arguments.learn, arguments.checkpoint_every)
-    feed = Feed()
+    feed = LiveFeed()
     at = listening(arguments.host, arguments.port)
     app = make_app(
         feed, f"Model of {model.target}", service, token, LOOPBACK_NAMES if is_local else None

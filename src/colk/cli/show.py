@@ -60,11 +60,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _table(model: "TableModel") -> dict[str, str]:
     from colk.cli.summary import before_learning, quality_lines
-    from colk.tabular.record import Record
+    from colk.tabular.record import RunRecord
 
     told = quality_lines(model)
     if not told and "record" in model.notes:
-        told = {"error": before_learning(Record(model.notes["record"]), model)}
+        told = {"error": before_learning(RunRecord(model.notes["record"]), model)}
     told |= {"task": model.task, "target": model.target}
     if model.task == "regression":
         told["target"] += f" (mean {model.target_center:.4g}, deviation {model.target_unit:.4g})"

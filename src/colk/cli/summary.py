@@ -11,7 +11,7 @@ from colk.cli.quality import Quality, tell_score
 from colk.learners import DriftEvent
 from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
@@ -51,13 +51,13 @@ def quality_lines(model: TableModel) -> dict[str, str]:
     return known.lines(model) if known is not None and is_of_model else {}
 
 
-def before_learning(record: Record, model: TableModel, n_passes: int = 1) -> str:
+def before_learning(record: RunRecord, model: TableModel, n_passes: int = 1) -> str:
     """Return the error of the rows before they were learned, as text.
 
     Examples
     --------
     >>> state = {"rows": 4, "absolute": 2.0, "squares": 16.0}
-    >>> before_learning(Record(state), TableModel("y", ["x"], task="classification"), 2)
+    >>> before_learning(RunRecord(state), TableModel("y", ["x"], task="classification"), 2)
     'before learning: 50.00 % wrong, over 2 passes'
     """
     over = "" if n_passes == 1 else f", over {n_passes} passes"

@@ -34,11 +34,11 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.live_state import FileState
     from colk.cli.models import load_table_model
     from colk.cli.serving.app import make_app
-    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.feed import LiveFeed
     from colk.cli.serving.server import LOOPBACK_NAMES, listening, serve
 
     model = load_table_model(arguments.model)
-    feed = Feed()
+    feed = LiveFeed()
     at = listening("127.0.0.1", arguments.port)
     app = make_app(feed, f"Model of {model.target}", hosts=LOOPBACK_NAMES)
     print(f"colk: http://127.0.0.1:{at.getsockname()[1]}/ shows it; Ctrl-C stops", file=sys.stderr)

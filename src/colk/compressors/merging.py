@@ -14,9 +14,8 @@ on successively finer grids, also for all n at once.
 import math
 
 import cython
-import numpy as np
 
-from colk._engine.buffers import aligned
+from colk._engine.buffers import aligned, zeros
 from colk._engine.contracts import KernelContract, Scratch
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
@@ -45,7 +44,7 @@ class MergeScratch(Scratch):
 
     def __init__(self, kernel: KernelContract, n_features: int, n_priced: int) -> None:
         self.in_closed_form = kernel.is_squared_exponential and n_priced == 1
-        self.origin = np.zeros((1, n_features))
+        self.origin = zeros((1, n_features))
         self.resize(8)
 
     def resize(self, capacity: int) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from colk._engine.buffers import aligned
+from colk._engine.buffers import aligned, zeros
 from colk._engine.contracts import Scratch
 from colk._engine.dictionary import Dictionary
 from colk._validation import Array
@@ -36,12 +36,12 @@ class PursuitScratch(Scratch):
     labels: Any  # (block,): the points that remain
 
     def __init__(self, block: int, n_rows: int, capacity: int) -> None:
-        self.schur, self.lower, self.inverse = np.zeros((3, block, block))
-        self.small_factor, self.carries = np.zeros((2, block, block))
-        self.given, self.shares = np.zeros((2, block, n_rows))
-        self.novelty, self.prices, self.charges = np.zeros((3, block))
-        self.small_diagonal, self.small_carry = np.zeros((2, block))
-        self.order, self.labels = np.zeros((2, block), dtype=np.intp)
+        self.schur, self.lower, self.inverse = zeros((3, block, block))
+        self.small_factor, self.carries = zeros((2, block, block))
+        self.given, self.shares = zeros((2, block, n_rows))
+        self.novelty, self.prices, self.charges = zeros((3, block))
+        self.small_diagonal, self.small_carry = zeros((2, block))
+        self.order, self.labels = zeros((2, block), dtype=np.intp)
         self.sums, self.least = np.zeros(3), 0.0
         self.resize(capacity)
 

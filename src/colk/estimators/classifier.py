@@ -90,8 +90,12 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
     tracking_rate : float or PowerDecay, default=0.1
         β, the weight of a new sample in the tracked inner value g of a risk other than the mean.
         Lower it if `inner_estimate_` is noisy.
+    hedged : bool, default=True
+        Whether the stream under a risk of losses also learns a function under the mean, and
+        predicts with the best mixture. Set False for the plain algorithm.
     pairing : {"overlap", "independent", "same"}, default="overlap"
-        Which samples are θ and ξ of a step under a risk other than the mean.
+        Which samples are θ and ξ of a step under a risk other than the mean. Under a risk of losses
+        only `hedged=False` takes another than the default.
     prior : float, "auto" or None, default=None
         λ of `solver="newton"`. None: 0.3 s κ. Use "auto" if the data do not drift.
     forgetting : float or "auto", default=1.0
@@ -165,6 +169,7 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
         tracking_rate: Rate = 0.1,
+        hedged: bool = True,
         pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
@@ -191,6 +196,7 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
         self.averaging = averaging
         self.gradient_bound = gradient_bound
         self.tracking_rate = tracking_rate
+        self.hedged = hedged
         self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting

@@ -79,8 +79,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     risk : Risk or str, default="mean"
         How the losses of all samples are combined: "mean", "variance", "semivariance", "cvar",
         "entropic" and others. Change it if large losses matter more than small ones. `risk_path`
-        decides how far `fit` follows it. `partial_fit` learns a function under the mean and one
-        under the risk, and predicts with their best mixture; see `colk.learners.HedgedCOLK`.
+        decides how far `fit` follows it, and `hedged` how `partial_fit` does.
     regularization : float or None, default=None
         λ of the penalty λ‖f‖²/2, for gradient steps and for the polish. None: 1e-6 s. Raise it if
         the model overfits without the polish; the polish chooses its own λ, at least this large.
@@ -103,10 +102,14 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     tracking_rate : float or PowerDecay, default=0.1
         β, the weight of a new sample in the tracked inner value g of the risk. No effect on the
         risk "mean". Lower it if `inner_estimate_` is noisy.
+    hedged : bool, default=True
+        Whether the stream under a risk of losses also learns a function under the mean, and
+        predicts with the best mixture: the learner is then `colk.learners.HedgedCOLK`, or
+        `colk.learners.HedgedNewtonCOLK` with `solver="newton"`. Set False for the plain `colk.COLK`
+        or `colk.learners.NewtonCOLK`, to study the algorithm. No effect on the risk "mean".
     pairing : {"overlap", "independent", "same"}, default="overlap"
-        Which samples are θ and ξ of a step, see `colk.COLK`. With "independent" or "same" the
-        learner is the plain `colk.COLK` or `colk.learners.NewtonCOLK` under the risk, without the
-        function under the mean; use them to study the algorithm. No effect on the risk "mean".
+        Which samples are θ and ξ of a step, see `colk.COLK`. Under a risk of losses only
+        `hedged=False` takes another than the default. No effect on the risk "mean".
     prior : float, "auto" or None, default=None
         λ of `solver="newton"`, which minimises the sum of the losses: the prior weighs as much as λ
         samples of curvature 1. None: 0.1 s κ (0.3 s κ for classifiers). "auto" chooses it as the
@@ -230,6 +233,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         averaging: Averaging | bool = True,
         gradient_bound: float | None = None,
         tracking_rate: Rate = 0.1,
+        hedged: bool = True,
         pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] = 1.0,
@@ -256,6 +260,7 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         self.averaging = averaging
         self.gradient_bound = gradient_bound
         self.tracking_rate = tracking_rate
+        self.hedged = hedged
         self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting

@@ -1,6 +1,6 @@
 """Run the paper's experiments and judge its claims."""
 
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.reproduce import STUDIES, reproduce
 
-__all__ = ["STUDIES", "Chapter", "Plan", "reproduce"]
+__all__ = ["STUDIES", "Chapter", "RunPlan", "reproduce"]

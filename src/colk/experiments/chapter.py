@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from colk.experiments.verdict import Verdict
 
-__all__ = ["WIDTH", "Chapter", "Figure", "Plan", "Table", "as_columns"]
+__all__ = ["WIDTH", "Chapter", "Figure", "RunPlan", "Table", "as_columns"]
 
 # Width of all figures in inches; with one width, their text has the same size on the page.
 WIDTH = 7.4
@@ -22,7 +22,7 @@ _LEAST_SCALE = 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """The size of a run.
 
     Parameters
@@ -36,7 +36,7 @@ class Plan:
 
     Examples
     --------
-    >>> Plan(runs=2, scale=0.1).size(24000)
+    >>> RunPlan(runs=2, scale=0.1).size(24000)
     2400
     """
 

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from colk._pages.formulas import plain
 from colk._pages.render import render
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.choices import ASSUMPTIONS, CHOSEN_AFTER
 from colk.experiments.forest import forest, region
 from colk.experiments.origin import Origin
@@ -23,7 +23,7 @@ Rows = list[tuple[str, ...]]
 
 
 def page(
-    chapters: Sequence[Chapter], plan: Plan, origin: Origin, pictures: Mapping[str, Markup]
+    chapters: Sequence[Chapter], plan: RunPlan, origin: Origin, pictures: Mapping[str, Markup]
 ) -> str:
     """Return the report as HTML.
 
@@ -31,7 +31,7 @@ def page(
     ----------
     chapters : sequence of Chapter
         The results.
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     origin : Origin
         Date, code and machine.
@@ -66,9 +66,9 @@ def page(
     )
 
 
-def _reduced(plan: Plan) -> str:
+def _reduced(plan: RunPlan) -> str:
     """Return a text that compares a reduced run with a full run; empty for a full run."""
-    whole = Plan()
+    whole = RunPlan()
     parts = []
     if plan.runs < whole.runs:
         parts.append(f"{plan.runs} runs instead of {whole.runs}")

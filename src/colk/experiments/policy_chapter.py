@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.experiments import policy
-from colk.experiments.chapter import Chapter, Figure, Plan, Table
+from colk.experiments.chapter import Chapter, Figure, RunPlan, Table
 from colk.experiments.statistics import Interval, mean_interval
 from colk.experiments.tasks import Result, Run, Task
 from colk.experiments.verdict import Check, Measured, Part, Verdict
@@ -67,7 +67,7 @@ def _unflatten(flat: Result) -> dict[str, Any]:
     return tree
 
 
-def expected_tasks(plan: Plan) -> list[Task]:
+def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `policy_evaluation` will run."""
     common = {"seed": plan.seed, "scale": plan.scale}
     linear = [
@@ -90,12 +90,12 @@ def expected_tasks(plan: Plan) -> list[Task]:
     ]
 
 
-def policy_evaluation(plan: Plan, run: Run) -> Chapter:
+def policy_evaluation(plan: RunPlan, run: Run) -> Chapter:
     """Run the experiment and return its chapter.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     run : callable
         Runs tasks, such as a `Runner`.
@@ -178,7 +178,7 @@ def _error(part: dict[str, Any], name: str) -> Interval:
     return mean_interval([100.0 * float(e) for e in part["methods"][name]["relative_rms"]])
 
 
-def _verdict(results: dict[str, Any], plan: Plan) -> Verdict:
+def _verdict(results: dict[str, Any], plan: RunPlan) -> Verdict:
     solved, needed, sentences = [], [], []
     for n, part in results["linear_quadratic"].items():
         own, one = _error(part, "function tracker"), _error(part, "scalar tracker")

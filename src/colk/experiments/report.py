@@ -11,7 +11,7 @@ from markupsafe import Markup
 from colk._pages.drawing import draw
 from colk._pages.formulas import plain
 from colk._pages.render import inline
-from colk.experiments.chapter import WIDTH, Chapter, Figure, Plan, as_columns
+from colk.experiments.chapter import WIDTH, Chapter, Figure, RunPlan, as_columns
 from colk.experiments.origin import Origin
 from colk.experiments.page import page
 from colk.experiments.verdict import Verdict
@@ -48,7 +48,7 @@ def draw_figures(
 
 def write_report(
     chapters: Sequence[Chapter],
-    plan: Plan,
+    plan: RunPlan,
     folder: Path,
     pictures: Mapping[str, Markup],
     origin: Origin,
@@ -59,7 +59,7 @@ def write_report(
     ----------
     chapters : sequence of Chapter
         The results.
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     folder : Path
         Folder of the files.

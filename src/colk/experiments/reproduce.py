@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colk.experiments import lidar, outliers, policy_chapter, risk, theory
-from colk.experiments.chapter import Chapter, Figure, Plan
+from colk.experiments.chapter import Chapter, Figure, RunPlan
 from colk.experiments.origin import observe_origin
 from colk.experiments.report import draw_figures, write_report
 from colk.experiments.runner import Runner, Watch
@@ -34,8 +34,8 @@ class Study:
         Number of figures in the chapter.
     """
 
-    tasks: Callable[[Plan], list[Task]]
-    chapter: Callable[[Plan, Run], Chapter]
+    tasks: Callable[[RunPlan], list[Task]]
+    chapter: Callable[[RunPlan, Run], Chapter]
     n_figures: int
 
 
@@ -48,15 +48,16 @@ STUDIES = {
 }
 
 
-def expected_seconds(names: Sequence[str], plan: Plan, jobs: int = 1) -> float:
+def expected_seconds(names: Sequence[str], plan: RunPlan, jobs: int = 1) -> float:
     """Return the approximate processor seconds of the named experiments.
 
     One process draws the figures while the others are idle, so figures count `jobs` times.
 
     Examples
     --------
-    >>> from colk.experiments import Plan
-    >>> expected_seconds(["policy"], Plan()) > expected_seconds(["policy"], Plan(scale=0.1)) > 0.0
+    >>> from colk.experiments import RunPlan
+    >>> whole, tenth = RunPlan(), RunPlan(scale=0.1)
+    >>> expected_seconds(["policy"], whole) > expected_seconds(["policy"], tenth) > 0.0
     True
     """
     studies = [STUDIES[name] for name in names]
@@ -75,7 +76,7 @@ class Reproduction:
 
 def reproduce(
     names: Sequence[str],
-    plan: Plan,
+    plan: RunPlan,
     out: str | os.PathLike[str] = "results",
     jobs: int = 1,
     watch: Watch | None = None,
@@ -87,7 +88,7 @@ def reproduce(
     ----------
     names : sequence of str
         Keys of `STUDIES`.
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     out : path, default="results"
         Folder of the report. Results of finished tasks are kept in its folder `cache`.
@@ -105,8 +106,8 @@ def reproduce(
 
     Examples
     --------
-    >>> from colk.experiments import Plan, reproduce
-    >>> reproduce(["weather"], Plan(runs=2))
+    >>> from colk.experiments import RunPlan, reproduce
+    >>> reproduce(["weather"], RunPlan(runs=2))
     Traceback (most recent call last):
     ValueError: no experiment 'weather'; the experiments are ...
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.statistics import Interval
 
 __all__ = ["NEGLIGIBLE", "OUTCOMES", "Check", "Measured", "Outcome", "Part", "State", "Verdict"]
@@ -148,7 +148,7 @@ class Verdict:
         The condition under which the claim holds.
     parts : sequence of Part
         The checks that judge the claim and that are drawn.
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     unit : {"%", "exponent"}
         Unit of all intervals.
@@ -160,9 +160,9 @@ class Verdict:
     >>> part = Part("error", [Check("BSGD", Interval(-5.0, -9.0, -1.0), high=0.0)])
     >>> told = {"short": "BSGD is worse", "claim": "BSGD is worse.", "quote": "…"}
     >>> told |= {"where": "Section V", "found": ["5 %"]}
-    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=Plan()).outcome
+    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan()).outcome
     'holds'
-    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=Plan(runs=2)).outcome
+    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan(runs=2)).outcome
     'not enough runs'
     """
 
@@ -173,7 +173,7 @@ class Verdict:
     found: Sequence[str]
     rule: str
     parts: Sequence[Part]
-    plan: Plan
+    plan: RunPlan
     unit: Literal["%", "exponent"] = "%"
     numbers: Sequence[Measured] = ()
 

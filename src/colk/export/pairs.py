@@ -15,7 +15,7 @@ __all__ = ["Count", "add_count", "pairs_of", "python_count"]
 Count = Literal["votes", "confidences"]
 
 
-class Nodes(Protocol):
+class GraphBuilder(Protocol):
     """A graph under construction."""
 
     def constant(self, values: NDArray[Any]) -> str:
@@ -44,7 +44,7 @@ def _members(n_classes: int) -> tuple[Array, Array]:
     return first, second
 
 
-def add_count(nodes: Nodes, values: str, n_classes: int, count: Count) -> str:
+def add_count(nodes: GraphBuilder, values: str, n_classes: int, count: Count) -> str:
     """Add nodes that turn values of pairs (n, pairs) into scores of classes (n, C)."""
     first, second = _members(n_classes)
     beats = "Greater" if count == "votes" else "GreaterOrEqual"

@@ -1,13 +1,16 @@
 """Base class of the learners of samples (x, y): learn, predict, trace."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, Self
+from inspect import Signature
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._engine.blas_threads import BLAS_WINDOW, few_blas_threads
+from colk._engine.buffers import zeros
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
@@ -20,6 +23,7 @@ from colk._validation import (
     check_weight_range,
 )
 from colk.errors import DivergenceError
+from colk.learners.parameters import parameters_of
 from colk.learners.settings import CHECKS
 from colk.learners.stream_learner import CREATION
 from colk.learners.trace import Trace
@@ -70,13 +74,31 @@ class OnlineLearner(WatchedLearner):
     averaging: Averaging | None
     batch_size: int = 1
 
+    __signature__: ClassVar[Signature]
+    # Defaults that replace those of `parameters.py`, and the defaults of all keyword parameters.
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _unset: ClassVar[dict[str, Any]] = {}
+
     _stream: QuasiGradientStream | None = None
     _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
     _is_vector = True
 
-    def _assign(self, **given: Any) -> None:
-        """Validate and store the settings; `n_outputs` and `trace` are required."""
-        settings = {name: CHECKS[name](value, name) for name, value in given.items()}
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            named, settings = parameters_of(cls)
+            cls.__signature__ = Signature([*named, *settings])
+            if settings:
+                cls._unset = {each.name: each.default for each in settings}
+
+    def _assign(self, given: Mapping[str, Any], **terms: Any) -> None:
+        """Validate and store the terms and settings; settings may be left at their defaults."""
+        for name in given.keys() - self._unset.keys():
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
+            )
+        every = {**self._unset, **terms, **given}
+        settings = {name: CHECKS[name](value, name) for name, value in every.items()}
         self._n_outputs: int | None = settings.pop("n_outputs")
         self._records = [] if settings.pop("trace") else None
         self._keep(settings)
@@ -124,7 +146,7 @@ class OnlineLearner(WatchedLearner):
         self.risk.check_loss(self.loss)
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
-        width = self._shown(np.zeros((1, n_features))).shape[1]
+        width = self._shown(zeros((1, n_features))).shape[1]
         fitted = n_outputs if self.averaging is None else 2 * n_outputs
         remembers = self.tracker.remembers and self.risk.n_inner > 0
         stream = self._make_stream(

@@ -1,19 +1,24 @@
 """Methods with a budget of atoms: NORMA, BSGD on the mean or on any risk, NPBSGD."""
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.quasigradient import QuasiGradientStream
 from colk.compressors import COMPRESSORS, Budget, Growing, Truncation
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
+from colk.learners.parameters import (
+    BudgetSettings,
+    DescentSettings,
+    PairedBudgetSettings,
+    StepSettings,
+)
 from colk.learners.parametric import TubeStream
 from colk.losses import EpsilonInsensitive, Loss
 from colk.losses.regression import AdaptiveTube
 from colk.risks import Risk
-from colk.schedules import Averaging, Pairing, PowerDecay, Rate
-from colk.trackers import Momentum, Tracker
+from colk.schedules import PowerDecay, Rate
 
 __all__ = ["BSGD", "NORMA", "NPBSGD", "CompositionalBSGD"]
 
@@ -76,6 +81,7 @@ class NORMA(KernelLearner):
     (200, True)
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {"regularization": 0.01, "averaging": None}
     max_atoms: int | None
     nu: float | None
 
@@ -84,26 +90,13 @@ class NORMA(KernelLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         max_atoms: int | None = 500,
-        step_size: Rate = 0.1,
-        regularization: float = 0.01,
+        *,
         nu: float | None = None,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[StepSettings],
     ) -> None:
+        rule = Truncation(max_atoms)
         self._assign(
-            kernel=kernel,
-            loss=loss,
-            max_atoms=max_atoms,
-            step_size=step_size,
-            regularization=regularization,
-            nu=nu,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            n_outputs=n_outputs,
-            trace=trace,
-            compressor=Truncation(max_atoms),
+            settings, kernel=kernel, loss=loss, max_atoms=max_atoms, nu=nu, compressor=rule
         )
         if nu is not None and not isinstance(self.loss, EpsilonInsensitive):
             raise TypeError(
@@ -179,6 +172,7 @@ class CompositionalBSGD(KernelLearner):
     (20, True)
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {"averaging": None}
     max_atoms: int | None
     maintenance: Maintenance
 
@@ -190,17 +184,11 @@ class CompositionalBSGD(KernelLearner):
         max_atoms: int | None = 100,
         maintenance: Maintenance = "merging",
         step_size: Rate | Literal["pegasos"] = 0.1,
-        tracking_rate: Rate = 0.1,
         regularization: float = 1e-6,
-        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
-        pairing: Pairing = "independent",
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[PairedBudgetSettings],
     ) -> None:
         self._assign(
+            settings,
             kernel=kernel,
             loss=loss,
             risk=risk,
@@ -208,15 +196,7 @@ class CompositionalBSGD(KernelLearner):
             maintenance=maintenance,
             compressor=_rule(maintenance, max_atoms, "truncation"),
             step_size=_pegasos(step_size, regularization),
-            tracking_rate=tracking_rate,
             regularization=regularization,
-            tracker=tracker,
-            pairing=pairing,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
         )
 
 
@@ -253,13 +233,10 @@ class BSGD(CompositionalBSGD):
         maintenance: Maintenance = "merging",
         step_size: Rate | Literal["pegasos"] = 0.1,
         regularization: float = 1e-6,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[BudgetSettings],
     ) -> None:
         self._assign(
+            settings,
             kernel=kernel,
             loss=loss,
             max_atoms=max_atoms,
@@ -267,11 +244,6 @@ class BSGD(CompositionalBSGD):
             compressor=_rule(maintenance, max_atoms, "truncation"),
             step_size=_pegasos(step_size, regularization),
             regularization=regularization,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
         )
 
 
@@ -309,6 +281,7 @@ class NPBSGD(KernelLearner):
     True
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {"averaging": None}
     max_atoms: int | None
     maintenance: Literal["removal", "projection"]
     growth: float
@@ -326,15 +299,11 @@ class NPBSGD(KernelLearner):
         step_size: Rate | Literal["pegasos"] = "pegasos",
         regularization: float = 1e-3,
         seed: int = 0,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[DescentSettings],
     ) -> None:
-        rule = Growing(
-            _rule(maintenance, max_atoms, "merging", "truncation"), growth, horizon, seed
-        )
+        rule = _rule(maintenance, max_atoms, "merging", "truncation")
         self._assign(
+            settings,
             kernel=kernel,
             loss=loss,
             max_atoms=max_atoms,
@@ -344,9 +313,5 @@ class NPBSGD(KernelLearner):
             step_size=_pegasos(step_size, regularization),
             regularization=regularization,
             seed=seed,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            n_outputs=n_outputs,
-            trace=trace,
-            compressor=rule,
+            compressor=Growing(rule, growth, horizon, seed),
         )

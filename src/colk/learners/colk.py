@@ -1,6 +1,6 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·): COLK, and POLK."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,10 @@ from colk.kernels import Kernel
 from colk.learners.base import OnlineLearner
 from colk.learners.expanded import ExpansionLearner
 from colk.learners.growth import enlarge
+from colk.learners.parameters import GradientSettings, RiskSettings
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
-from colk.schedules import Averaging, Pairing, PolyakRuppert, Rate
-from colk.trackers import Momentum, Tracker
 
 __all__ = ["COLK", "POLK", "KernelLearner"]
 
@@ -300,38 +299,9 @@ class COLK(KernelLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        step_size: Rate = 0.1,
-        tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
-        compressor: Compressor | None = None,
-        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
-        pairing: Pairing = "independent",
-        gradient_bound: float = 10.0,
-        norm_bound: float = np.inf,
-        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
-        implicit: bool = False,
+        **settings: Unpack[RiskSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            risk=risk,
-            step_size=step_size,
-            tracking_rate=tracking_rate,
-            regularization=regularization,
-            compressor=compressor,
-            tracker=tracker,
-            pairing=pairing,
-            gradient_bound=gradient_bound,
-            norm_bound=norm_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-            implicit=implicit,
-        )
+        self._assign(settings, kernel=kernel, loss=loss, risk=risk)
 
     def _cure(self) -> str:
         return f"{super()._cure()}, or set norm_bound"
@@ -363,28 +333,6 @@ class POLK(COLK):
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        step_size: Rate = 0.1,
-        regularization: float = 1e-6,
-        compressor: Compressor | None = None,
-        gradient_bound: float = 10.0,
-        norm_bound: float = np.inf,
-        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
-        implicit: bool = False,
+        **settings: Unpack[GradientSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            step_size=step_size,
-            regularization=regularization,
-            compressor=compressor,
-            gradient_bound=gradient_bound,
-            norm_bound=norm_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-            implicit=implicit,
-        )
+        self._assign(settings, kernel=kernel, loss=loss)

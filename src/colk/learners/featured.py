@@ -1,7 +1,7 @@
 """Methods on features: f(x) = wᵀφ(x), with fixed features or one new random feature per step."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from colk.kernels import Kernel
 from colk.learners import parametric
 from colk.learners.base import OnlineLearner
 from colk.learners.drift_event import DriftEvent
+from colk.learners.parameters import BatchSettings, CompositionalSettings, SampledSettings
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.features import RandomFourierFeatures, apply_map, check_spectral
-from colk.schedules import Averaging, Pairing, PolyakRuppert, PowerDecay, Rate
+from colk.schedules import PowerDecay
 from colk.trackers import Extrapolation, Tracker
 
 __all__ = ["NASA", "SCGD", "AcceleratedSCGD", "DoublySGD", "RandomFeatureSGD"]
@@ -101,35 +102,16 @@ class SCGD(FeatureLearner):
     (50, True)
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {"averaging": None}
+
     def __init__(
         self,
         features: Any,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        step_size: Rate = 0.1,
-        tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
-        pairing: Pairing = "independent",
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[CompositionalSettings],
     ) -> None:
-        self._assign(
-            features=features,
-            loss=loss,
-            risk=risk,
-            step_size=step_size,
-            tracking_rate=tracking_rate,
-            regularization=regularization,
-            pairing=pairing,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-        )
+        self._assign(settings, features=features, loss=loss, risk=risk)
 
 
 class AcceleratedSCGD(SCGD):
@@ -187,6 +169,7 @@ class NASA(FeatureLearner):
     (50,)
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {"averaging": None}
     proximity: float
     gradient_gain: float
     tracking_gain: float
@@ -196,33 +179,20 @@ class NASA(FeatureLearner):
         features: Any,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        step_size: Rate = 0.1,
+        *,
         proximity: float = 1.0,
         gradient_gain: float = 5.0,
         tracking_gain: float = 1.0,
-        regularization: float = 1e-6,
-        pairing: Pairing = "independent",
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[SampledSettings],
     ) -> None:
         self._assign(
+            settings,
             features=features,
             loss=loss,
             risk=risk,
-            step_size=step_size,
             proximity=proximity,
             gradient_gain=gradient_gain,
             tracking_gain=tracking_gain,
-            regularization=regularization,
-            pairing=pairing,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
         )
 
     def _check(self) -> None:
@@ -281,28 +251,12 @@ class RandomFeatureSGD(FeatureLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         n_components: int = 100,
-        step_size: Rate = 0.1,
-        regularization: float = 1e-6,
+        *,
         seed: int = 0,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[BatchSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            step_size=step_size,
-            regularization=regularization,
-            seed=seed,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-            features=RandomFourierFeatures(kernel, n_components, seed),
-        )
+        features = RandomFourierFeatures(kernel, n_components, seed)
+        self._assign(settings, kernel=kernel, loss=loss, seed=seed, features=features)
 
     @property
     def n_components(self) -> int:
@@ -347,6 +301,10 @@ class DoublySGD(OnlineLearner):
     (2000, True)
     """
 
+    _defaults: ClassVar[dict[str, Any]] = {
+        "step_size": PowerDecay(0.2, power=1.0, scale=10.0),
+        "averaging": None,
+    }
     kernel: Kernel
     seed: int
 
@@ -354,27 +312,11 @@ class DoublySGD(OnlineLearner):
         self,
         kernel: Kernel,
         loss: Loss | None = None,
-        step_size: Rate = PowerDecay(0.2, power=1.0, scale=10.0),  # noqa: B008, it is frozen
-        regularization: float = 1e-6,
+        *,
         seed: int = 0,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = None,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[BatchSettings],
     ) -> None:
-        self._assign(
-            kernel=check_spectral(kernel),
-            loss=loss,
-            step_size=step_size,
-            regularization=regularization,
-            seed=seed,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-        )
+        self._assign(settings, kernel=check_spectral(kernel), loss=loss, seed=seed)
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         dictionary = Dictionary(None, width, has_factor=False, **shape)

@@ -1,6 +1,6 @@
 """Learners that mix functions of the mean loss and of a risk, and follow the risk if it pays."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -9,13 +9,12 @@ from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.risk_companion import TRACKED, count_rows
 from colk._engine.window import Window, roles
 from colk._validation import Array
-from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.learners.colk import COLK, KernelLearner
 from colk.learners.newton import NewtonCOLK
+from colk.learners.parameters import HedgedNewtonSettings, HedgedSettings
 from colk.losses import Loss
 from colk.risks import Mean, Risk
-from colk.schedules import Averaging, PolyakRuppert, Rate
 from colk.trackers import MovingAverage
 
 __all__ = ["HedgedCOLK", "HedgedNewtonCOLK"]
@@ -165,32 +164,9 @@ class HedgedCOLK(_Hedged, COLK):
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        step_size: Rate = 0.1,
-        risk_step: float = 1.0,
-        tracking_rate: Rate = 0.1,
-        regularization: float = 1e-6,
-        compressor: KOMP | None = None,
-        gradient_bound: float = 10.0,
-        averaging: Averaging | None = PolyakRuppert(growth=3.0),  # noqa: B008, it is frozen
-        n_outputs: int | None = None,
-        trace: bool = False,
-        implicit: bool = False,
+        **settings: Unpack[HedgedSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            risk=risk,
-            step_size=step_size,
-            risk_step=risk_step,
-            tracking_rate=tracking_rate,
-            regularization=regularization,
-            compressor=compressor,
-            gradient_bound=gradient_bound,
-            averaging=averaging,
-            n_outputs=n_outputs,
-            trace=trace,
-            implicit=implicit,
-        )
+        self._assign(settings, kernel=kernel, loss=loss, risk=risk)
 
 
 class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
@@ -225,33 +201,13 @@ class HedgedNewtonCOLK(_Hedged, NewtonCOLK):
     """
 
     newton_type = HedgedNewtonStream
+    _defaults: ClassVar[dict[str, Any]] = {"risk_step": 0.05}
 
     def __init__(
         self,
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        prior: float | Literal["auto"] = 0.3,
-        forgetting: float | Literal["auto"] = 1.0,
-        tracking_rate: Rate = 0.1,
-        compressor: KOMP | None = None,
-        trust: float = 10.0,
-        restart: bool = False,
-        n_outputs: int | None = None,
-        trace: bool = False,
-        risk_step: float = 0.05,
+        **settings: Unpack[HedgedNewtonSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            risk=risk,
-            prior=prior,
-            forgetting=forgetting,
-            tracking_rate=tracking_rate,
-            compressor=KOMP(eps=0.05) if compressor is None else compressor,
-            trust=trust,
-            restart=restart,
-            n_outputs=n_outputs,
-            trace=trace,
-            risk_step=risk_step,
-        )
+        self._assign(settings, kernel=kernel, loss=loss, risk=risk)

@@ -1,6 +1,7 @@
 """NewtonCOLK: slopes divided by the accumulated curvature; one pass replaces several."""
 
-from typing import Any, ClassVar, Literal, overload
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +19,11 @@ from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.kernels.scale import KernelScale
 from colk.learners.colk import KernelLearner
+from colk.learners.parameters import PairedNewtonSettings
 from colk.losses import Loss
 from colk.losses.scale import loss_scale
 from colk.risks import Risk
-from colk.schedules import Pairing, Rate, as_decay
-from colk.trackers import Momentum, Tracker
+from colk.schedules import as_decay
 
 __all__ = ["NewtonCOLK"]
 
@@ -106,6 +107,7 @@ class NewtonCOLK(KernelLearner):
     """
 
     newton_type: ClassVar[type[NewtonStream]] = NewtonStream
+    _defaults: ClassVar[dict[str, Any]] = {"tracking_rate": 0.01}
     step_size = as_decay(1.0, "step_size")
     regularization = 0.0
     gradient_bound = np.inf
@@ -120,34 +122,13 @@ class NewtonCOLK(KernelLearner):
         kernel: Kernel,
         loss: Loss | None = None,
         risk: Risk | None = None,
-        prior: float | Literal["auto"] = 0.3,
-        forgetting: float | Literal["auto"] = 1.0,
-        tracking_rate: Rate = 0.01,
-        compressor: KOMP | None = None,
-        tracker: Tracker | str = Momentum(),  # noqa: B008, it is frozen
-        pairing: Pairing = "independent",
-        trust: float = 10.0,
-        restart: bool = False,
-        batch_size: int = 1,
-        n_outputs: int | None = None,
-        trace: bool = False,
+        **settings: Unpack[PairedNewtonSettings],
     ) -> None:
-        self._assign(
-            kernel=kernel,
-            loss=loss,
-            risk=risk,
-            prior=prior,
-            forgetting=forgetting,
-            tracking_rate=tracking_rate,
-            compressor=KOMP(eps=0.05) if compressor is None else compressor,
-            tracker=tracker,
-            pairing=pairing,
-            trust=trust,
-            restart=restart,
-            batch_size=batch_size,
-            n_outputs=n_outputs,
-            trace=trace,
-        )
+        self._assign(settings, kernel=kernel, loss=loss, risk=risk)
+
+    def _assign(self, given: Mapping[str, Any], **terms: Any) -> None:
+        rule = given.get("compressor")
+        super()._assign({**given, "compressor": KOMP(eps=0.05) if rule is None else rule}, **terms)
 
     def _check(self) -> None:
         super()._check()

@@ -1,16 +1,16 @@
 """QuantileCOLK: several quantiles of a stream, with one dictionary and second-order steps."""
 
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 
 from colk._engine.quantile_step import QuantileStream
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array
-from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.learners.newton import NewtonCOLK
+from colk.learners.parameters import NewtonSettings
 from colk.losses import Quantiles
 from colk.losses.quantiles import ShiftedQuantiles
 
@@ -67,27 +67,12 @@ class QuantileCOLK(NewtonCOLK):
         self,
         kernel: Kernel,
         loss: Quantiles | None = None,
-        prior: float | Literal["auto"] = 0.3,
-        forgetting: float | Literal["auto"] = 1.0,
-        compressor: KOMP | None = None,
-        trust: float = 10.0,
-        restart: bool = False,
-        trace: bool = False,
+        **settings: Unpack[NewtonSettings],
     ) -> None:
         levels = Quantiles() if loss is None else loss
         if not isinstance(levels, Quantiles):
             raise TypeError(f"QuantileCOLK needs the loss Quantiles, got {levels!r}")
-        self._assign(
-            kernel=kernel,
-            loss=levels,
-            prior=prior,
-            forgetting=forgetting,
-            compressor=KOMP(eps=0.05) if compressor is None else compressor,
-            trust=trust,
-            restart=restart,
-            n_outputs=len(levels.levels),
-            trace=trace,
-        )
+        self._assign(settings, kernel=kernel, loss=levels, n_outputs=len(levels.levels))
 
     @property
     def offsets(self) -> Array:

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from colk import _stored as stored
-from colk._engine.risk_companion import count_rows
-from colk._engine.window import roles
+from colk._engine.buffers import watched_memory
 from colk.errors import FileFormatError
 from colk.learners.drift import DriftDetector
 
@@ -61,15 +60,13 @@ class StoredLearner:
     """
 
     def _to_file(self: Any) -> dict[str, Any]:
-        names = [name for name in signature(type(self)).parameters if name != "trace"]
-        settings = {name: getattr(self, name) for name in names}
         learned, room = self.get_state(), 0
         packed = learned.pop("stream")
         if packed is not None:
-            room = stored.padding(_bytes_needed(self, packed))
+            room = _room(self, packed)
             packed = stored.Record(self._state().fields()).write(packed)
         return {
-            "settings": {**settings, "trace": self.is_traced},
+            "settings": _settings_of(self),
             "is_vector": None,
             "tube": None,
             "detector": None,
@@ -96,9 +93,10 @@ class StoredLearner:
         learner.set_state({**learned, "stream": None, "detector": values.get("detector")})
         if packed is not None:
             n_features = learned["n_features"]
-            budget(_bytes_needed(learner, packed, n_features), f"a {cls.__name__}")
-            stream = learner.empty_stream(n_features, packed)
-            stream.unpack(_checked(learner, stream, packed))
+            _shapes_of(learner, packed, n_features)
+            with watched_memory(lambda needed: budget(needed, f"a {cls.__name__}")):
+                stream = learner.empty_stream(n_features, packed)
+                stream.unpack(_checked(learner, stream, packed))
         if learner.is_traced:
             learner.trace  # noqa: B018  # raises if the lines have another width
         restored: Self = learner
@@ -114,44 +112,30 @@ def _checked(learner: Any, stream: Any, packed: dict[str, Any]) -> dict[str, Any
     return found
 
 
-def _bytes_needed(learner: Any, packed: Any, n_features: int | None = None) -> float:
-    """Return an upper bound on the memory of the stream with the state `packed`.
-
-    Parameters
-    ----------
-    learner : OnlineLearner or ValueLearner
-        The learner.
-    packed : dict
-        The state; only its shapes are used.
-    n_features : int, optional
-        Number of features. Default: that of the learner, if it has seen a sample.
-    """
+def _shapes_of(learner: Any, packed: Any, n_features: int) -> dict[str, int]:
+    """Check the shapes of a packed state, before anything of these sizes is made."""
     shapes: dict[str, int] = {}
     _SHAPES.read(packed, "state", shapes)
     if 0 in (shapes["width"], shapes["n_rows"], shapes["n_dimensions"], shapes["n_all_rows"]):
         raise FileFormatError("a state has atoms, weights or points of length 0")
-    n_features = int(learner.n_features if n_features is None else n_features)
     _check_features(getattr(learner, "features", None), shapes["n_atoms"], n_features)
-    p, q = float(n_features), float(getattr(learner, "n_outputs", None) or shapes["n_targets"])
-    block = 2.0
-    if hasattr(learner, "pairing"):
-        block = roles(learner.pairing, learner.risk.n_inner, learner.batch_size).window
-    kernel, compressor = getattr(learner, "kernel", None), getattr(learner, "compressor", None)
-    depth = 0.0 if kernel is None else float(kernel.depth)
-    m = float(learner.risk.n_inner) if hasattr(learner, "risk") else 1.0
-    capacity = max(shapes["n_atoms"], shapes["n_ghosts"], 32) + 2.0 * block + 16.0
-    rows = (7.0 + (count_rows() if hasattr(learner, "mixture") else 0)) * q
-    width = max(p, float(shapes["n_atoms"])) if kernel is None else 2.0 * p + 1.0
-    numbers = capacity * (4.0 * p + 4.0 * rows + (4.0 + 2.0 * depth) * block + 32.0)
-    numbers += block * (10.0 * block + width + p + 10.0 * rows + shapes["n_targets"])
-    numbers += (m + 1.0) * (q + 2.0)
-    if getattr(learner, "implicit", False):
-        numbers += 5.0 * block * q
-    if compressor is not None and compressor.needs_factor:
-        numbers += capacity * capacity
-    if hasattr(learner, "prior"):
-        numbers += capacity * (capacity + 16.0)
-    return 8.0 * numbers
+    return shapes
+
+
+def _room(learner: Any, packed: dict[str, Any]) -> int:
+    """Return the least size of a file of this learner, by making an empty stream of its size."""
+    sizes: list[float] = []
+    shapes = _shapes_of(learner, packed, learner.n_features)
+    with watched_memory(sizes.append):
+        stream = type(learner)(**_settings_of(learner)).empty_stream(learner.n_features, packed)
+        stream.reserve(max(shapes["n_atoms"], shapes["n_ghosts"]))
+    return stored.padding(sum(sizes))
+
+
+def _settings_of(learner: Any) -> dict[str, Any]:
+    """Return the arguments of the constructor, by name."""
+    names = [name for name in signature(type(learner)).parameters if name != "trace"]
+    return {**{name: getattr(learner, name) for name in names}, "trace": learner.is_traced}
 
 
 def _check_features(features: Any, n_weights: int, n_features: int) -> None:

@@ -127,15 +127,6 @@ class Recipe:
         """Whether the solver is Newton's."""
         return self.settings.solver == "newton"
 
-    @property
-    def is_hedged(self) -> bool:
-        """Whether the mean's function hedges the risk's, see `HedgedCOLK`.
-
-        A pairing other than the default selects the plain algorithm.
-        """
-        is_tracked = self.risk.is_of_losses and self.risk.n_inner > 0
-        return is_tracked and self.settings.pairing == Settings.pairing
-
     @cached_property
     def loss_scale(self) -> float:
         """The scale of the loss."""
@@ -152,7 +143,7 @@ class Recipe:
         if self.is_newton or self.settings.step_size is not None:
             return self.settings.step_size
         mean_step = self.settings.step_share / (self.loss_scale * self.kernel_scale.mean)
-        return mean_step if self.is_hedged else default_step_size(self.risk, mean_step)
+        return mean_step if self.settings.is_hedged else default_step_size(self.risk, mean_step)
 
     @property
     def gradient_bound(self) -> float | None:
@@ -189,7 +180,7 @@ class Recipe:
         """
         if self.is_newton:
             return self._newton(n_outputs)
-        return self._hedged(n_outputs) if self.is_hedged else self._gradient(n_outputs)
+        return self._hedged(n_outputs) if self.settings.is_hedged else self._gradient(n_outputs)
 
     def _hedged(self, n_outputs: int | None) -> HedgedCOLK:
         step_size: Any = self.step_size
@@ -237,7 +228,7 @@ class Recipe:
         if isinstance(self.loss, Quantiles) and self.risk.is_mean:
             return QuantileCOLK(self.kernel, self.loss, **settings)
         settings |= {"tracking_rate": self.settings.tracking_rate, "n_outputs": n_outputs}
-        if self.is_hedged:
+        if self.settings.is_hedged:
             step = _NEWTON_RISK_STEP[self.loss.kind]
             settings["risk_step"] = default_step_size(self.risk, step)
             return HedgedNewtonCOLK(self.kernel, self.loss, self.risk, **settings)

@@ -62,6 +62,7 @@ class Settings:
     regularization: float | None = None
     eps: float | None = None
     max_atoms: int | Literal["auto"] | None = "auto"
+    hedged: bool = True
     pairing: Pairing = "overlap"
     averaging: Averaging | bool = True
     gradient_bound: float | None = None
@@ -90,6 +91,22 @@ class Settings:
                 raise ValueError(f"max_atoms must be a number, None or 'auto', got {limit!r}")
             return FIRST_ATOMS
         return limit
+
+    @property
+    def is_hedged(self) -> bool:
+        """Whether a function of the mean loss hedges that of the risk, see `HedgedCOLK`.
+
+        Only a risk of losses with an inner value can be hedged.
+
+        Examples
+        --------
+        >>> Settings().is_hedged, Settings(risk="cvar").is_hedged
+        (False, True)
+        >>> Settings(risk="cvar", hedged=False).is_hedged
+        False
+        """
+        risk = as_risk(self.risk)
+        return bool(self.hedged) and risk.is_of_losses and risk.n_inner > 0
 
     @property
     def grows(self) -> bool:
@@ -205,6 +222,11 @@ class Settings:
         """
         self._check_bandwidth()
         self._check_solver()
+        if self.is_hedged and self.pairing != Settings.pairing:
+            raise ValueError(
+                f"pairing={self.pairing!r} would be ignored beside hedged=True: leave it out, or "
+                "take hedged=False"
+            )
         return self
 
     def _check_bandwidth(self) -> None:

@@ -54,6 +54,7 @@ class OnlineModel(Guarded, StoredModel):
     regularization: float | None
     eps: float | None
     max_atoms: int | None
+    hedged: bool
     pairing: Pairing
     averaging: Averaging | bool
     gradient_bound: float | None

@@ -41,8 +41,8 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
     step_size : float, PowerDecay or None, default=None
         Step size α of gradient steps. None: 0.5/(s κ), and 0.2 × that for the function under the
         risk "cvar". Lower it if labels are noisy.
-    solver, averaging, gradient_bound, tracking_rate, pairing, prior, forgetting
-        Optimiser. Defaults: "auto", False, None, 0.1, "overlap", None and None.
+    solver, averaging, gradient_bound, tracking_rate, hedged, pairing, prior, forgetting
+        Optimiser. Defaults: "auto", False, None, 0.1, True, "overlap", None and None.
     eps, max_atoms
         Size. Defaults: None and 200.
 
@@ -70,6 +70,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
         tracking_rate: Rate = 0.1,
+        hedged: bool = True,
         pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] | None = None,
@@ -85,6 +86,7 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
         self.averaging = averaging
         self.gradient_bound = gradient_bound
         self.tracking_rate = tracking_rate
+        self.hedged = hedged
         self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting

@@ -74,8 +74,8 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     averaging : bool, PolyakRuppert or Exponential, default=False
         Whether to predict with an average of the iterates. The last iterate follows a changing
         relationship better; set True if it does not change. For `solver="gradient"`.
-    gradient_bound, tracking_rate, pairing
-        As in `colk.COLKRegressor`. Defaults: None, 0.1 and "overlap".
+    gradient_bound, tracking_rate, hedged, pairing
+        As in `colk.COLKRegressor`. Defaults: None, 0.1, True and "overlap".
     prior : float, "auto" or None, default=None
         λ of Newton steps, as in `colk.COLKRegressor`. Use "auto" if the relationship does not
         change.
@@ -112,6 +112,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
         averaging: Averaging | bool = False,
         gradient_bound: float | None = None,
         tracking_rate: Rate = 0.1,
+        hedged: bool = True,
         pairing: Pairing = "overlap",
         prior: float | Literal["auto"] | None = None,
         forgetting: float | Literal["auto"] | None = None,
@@ -128,6 +129,7 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
         self.averaging = averaging
         self.gradient_bound = gradient_bound
         self.tracking_rate = tracking_rate
+        self.hedged = hedged
         self.pairing = pairing
         self.prior = prior
         self.forgetting = forgetting

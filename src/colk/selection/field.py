@@ -13,7 +13,7 @@ from colk.kernels import Kernel
 from colk.selection.contenders import Contender
 from colk.selection.left_out_losses import RaceSamples
 
-__all__ = ["DEFAULT", "FACTORS", "Field", "Key", "Shape"]
+__all__ = ["DEFAULT", "FACTORS", "Key", "RaceRuns", "Shape"]
 
 # Bandwidths to try, as multiples of the standard bandwidth, or of the bandwidth that belongs to
 # feature scales. The latter is often too wide, because a ridge regression has fewer atoms than
@@ -72,7 +72,7 @@ class Shape(NamedTuple):
 _LEAST = 1e-3
 
 
-class Field:
+class RaceRuns:
     """Losses and mistakes of the samples for each kernel and bandwidth that was run.
 
     Parameters
@@ -92,7 +92,7 @@ class Field:
     >>> from colk.selection import contenders_for
     >>> X = np.random.default_rng(0).normal(size=(100, 1))
     >>> samples = RaceSamples(X, np.sin(X), np.ones(100), are_labels=False)
-    >>> field = Field(samples, contenders_for("gaussian"), [1.0], 100)
+    >>> field = RaceRuns(samples, contenders_for("gaussian"), [1.0], 100)
     >>> field.run_all({})
     >>> sorted(factor for _, factor, _ in field.losses)
     [0.6, 1.0, 1.7]
@@ -111,7 +111,7 @@ class Field:
         self.losses: dict[Key, Array] = {}
         self.mistakes: dict[Key, Array] = {}
         self.means: dict[Key, float] = {}
-        self._pilot: Field | None = None  # the field of the first samples
+        self._pilot: RaceRuns | None = None  # the field of the first samples
 
     # -- kernels -----------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class Field:
         """Return the kernels that are not far behind on the first samples, with their factors."""
         if self._pilot is None:
             first = self.samples.first(_PILOT)
-            self._pilot = Field(first, self.contenders, self.units, _PILOT)
+            self._pilot = RaceRuns(first, self.contenders, self.units, _PILOT)
         pilot, scaled = self._pilot, bool(shapes)
         if scaled:
             pilot._use(shapes)
@@ -220,22 +220,22 @@ class Field:
         default runs in any case.
         """
         walks = [
-            partial(Field._walk, place=place, scaled=scaled, first=first)
+            partial(RaceRuns._walk, place=place, scaled=scaled, first=first)
             for place, first in starts.items()
             if not scaled or (place, first, True) not in self.losses
         ]
         if not scaled and DEFAULT[0] not in starts:
-            walks.append(partial(Field.run, key=DEFAULT))
+            walks.append(partial(RaceRuns.run, key=DEFAULT))
         for alone in map_in_threads(self._after, walks):
             self.take(alone)
 
-    def _after(self, walk: Callable[["Field"], None]) -> "Field":
+    def _after(self, walk: Callable[["RaceRuns"], None]) -> "RaceRuns":
         """Return a copy of this field after a walk."""
         alone = self.copied()
         walk(alone)
         return alone
 
-    def copied(self) -> "Field":
+    def copied(self) -> "RaceRuns":
         """Return a copy, which another thread can use while this one uses the original."""
         alone = copy.copy(self)
         alone.losses, alone.mistakes = dict(self.losses), dict(self.mistakes)
@@ -243,7 +243,7 @@ class Field:
         alone._pilot = None if self._pilot is None else self._pilot.copied()
         return alone
 
-    def take(self, alone: "Field") -> None:
+    def take(self, alone: "RaceRuns") -> None:
         """Take the losses and the feature scales of a copy."""
         self.shapes = {**self.shapes, **alone.shapes}
         self.losses |= alone.losses

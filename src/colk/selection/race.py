@@ -9,7 +9,7 @@ import numpy as np
 from colk._engine.thread_pool import run_both
 from colk._validation import Array
 from colk.selection.contenders import Contender
-from colk.selection.field import DEFAULT, Field, Key, Shape
+from colk.selection.field import DEFAULT, Key, RaceRuns, Shape
 from colk.selection.left_out_losses import RaceSamples
 from colk.selection.relevance import (
     MOST_ROWS,
@@ -108,7 +108,7 @@ def race(
     wanted = rows_for_relevance(X.shape[1])
     n_finding = min(wanted, len(whole.X) // 2)
     n_judged = min(len(whole.X) - n_finding, len(samples.X))
-    field = Field(samples, contenders, _units(contenders, bandwidth, samples.X), n_judged)
+    field = RaceRuns(samples, contenders, _units(contenders, bandwidth, samples.X), n_judged)
     relevance = None
     if len(samples.X) >= _FEWEST:
         if bandwidth != "auto":
@@ -140,7 +140,7 @@ def _units(contenders: Sequence[Contender], bandwidth: str | float, X: Array) ->
     return [found[one.is_l1] for one in contenders]
 
 
-def _run_all(field: Field, finding: RaceSamples) -> Array | None:
+def _run_all(field: RaceRuns, finding: RaceSamples) -> Array | None:
     """Run the kernels without and with feature scales; return the relevance of the features."""
     if ((field.samples.spread > 0.0) & (finding.spread > 0.0)).sum() < 2:
         field.run_all({})
@@ -150,7 +150,7 @@ def _run_all(field: Field, finding: RaceSamples) -> Array | None:
     return _run_scaled(field, search, rates) if rates.any() else None
 
 
-def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
+def _run_scaled(field: RaceRuns, search: RelevanceSearch, rates: Array) -> Array:
     """Run the kernels with the feature scales of these rates; return the relevance of the features.
 
     The Laplacian begins with the rates for Euclidean distances. If it is not far behind with these,
@@ -175,14 +175,16 @@ def _run_scaled(field: Field, search: RelevanceSearch, rates: Array) -> Array:
     return relevance
 
 
-def _run_laplacian(field: Field, search: RelevanceSearch, start: Array, others: Shape) -> Field:
+def _run_laplacian(
+    field: RaceRuns, search: RelevanceSearch, start: Array, others: Shape
+) -> RaceRuns:
     """Find the Laplacian's own feature scales, and run it with these."""
     own = Shape.of(search.laplacian_rates(start), field.samples.spread, is_l1=True)
     field.run_all({False: others, True: own}, kinds=(True,))
     return field
 
 
-def _refine(field: Field, won: Key, samples: RaceSamples) -> Key:
+def _refine(field: RaceRuns, won: Key, samples: RaceSamples) -> Key:
     """Refine the scales of the winner on all samples, because half of them were few.
 
     Return the winner with the bandwidth that is best with these scales: the likelihood changes the
@@ -196,7 +198,7 @@ def _refine(field: Field, won: Key, samples: RaceSamples) -> Key:
 # -- the verdict -----------------------------------------------------------------------------
 
 
-def _winner(field: Field) -> Key:
+def _winner(field: RaceRuns) -> Key:
     """Return the winner: kernels are compared with the best so far, first those without scales."""
     champion = DEFAULT
     for scaled, place in product((False, True), range(len(field.contenders))):
@@ -206,7 +208,7 @@ def _winner(field: Field) -> Key:
     return champion
 
 
-def _beats(field: Field, key: Key, champion: Key) -> bool:
+def _beats(field: RaceRuns, key: Key, champion: Key) -> bool:
     """Whether it is better than the best so far by the required margins."""
     if champion != DEFAULT:
         is_small = key[2] and len(field.samples.X) < _SMALL
@@ -219,7 +221,7 @@ def _beats(field: Field, key: Key, champion: Key) -> bool:
     return clear and field.leads(key, champion, _MISTAKES_ERRORS, few, of_mistakes=True)
 
 
-def _narrowest(field: Field, champion: Key) -> Key:
+def _narrowest(field: RaceRuns, champion: Key) -> Key:
     """Return the same kernel with the narrowest bandwidth that is about as good."""
     place, _, scaled = champion
     as_good = [
@@ -230,7 +232,7 @@ def _narrowest(field: Field, champion: Key) -> Key:
     return min(as_good, key=lambda key: key[1])
 
 
-def _result(field: Field, won: Key, relevance: Array | None) -> Race:
+def _result(field: RaceRuns, won: Key, relevance: Array | None) -> Race:
     """Return the table, the winner, and the relevance of the features."""
     ran = sorted(field.losses, key=lambda key: (key[0], key[2], key[1]))
     entries = {key: _entry(field, key) for key in ran or [DEFAULT]}
@@ -246,7 +248,7 @@ def _result(field: Field, won: Key, relevance: Array | None) -> Race:
     )
 
 
-def _entry(field: Field, key: Key) -> Entry:
+def _entry(field: RaceRuns, key: Key) -> Entry:
     place, factor, scaled = key
     bandwidth = field.bandwidth(key)
     who = (field.contenders[place].name, factor, bandwidth, scaled)

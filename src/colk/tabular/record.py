@@ -12,7 +12,7 @@ from colk._validation import Array
 from colk.learners import DriftDetector, DriftEvent
 from colk.tabular.model import TableModel
 
-__all__ = ["Predicted", "Record", "Score"]
+__all__ = ["Predicted", "RunRecord", "Score"]
 
 
 # Largest number of segments in the curve; if there are more, neighbours are merged.
@@ -137,7 +137,7 @@ class Score:
         return [self.rows, self.absolute, self.squares]
 
 
-class Record(Score):
+class RunRecord(Score):
     """Errors of rows before they are learned, in bounded memory.
 
     Parameters
@@ -151,7 +151,7 @@ class Record(Score):
     >>> from colk.tabular import TableModel
     >>> columns, y = {"x": np.arange(10.0)}, np.arange(10.0)
     >>> model = TableModel("y", ["x"]).learn(columns, y)
-    >>> record = Record()
+    >>> record = RunRecord()
     >>> _ = record.watch(model, columns, y, "a.csv", np.arange(2, 12))
     >>> record.rows, len(record.worst)
     (10, 10)

@@ -8,7 +8,7 @@ import numpy as np
 
 from colk._validation import Array
 from colk.bench.batch_peers import BATCH_PEERS
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.bench.problems import CLASSIFICATION, REGRESSION, Problem
 from colk.bench.tuning import tuned
 from colk.experiments.tasks import Result
@@ -73,7 +73,7 @@ def run_classification(problem: str, peer: str, seed: int, n_train: int, n_trial
     )
 
 
-def _cells(problems: Mapping[str, Problem], plan: Plan, is_classifier: bool) -> list[Cell]:
+def _cells(problems: Mapping[str, Problem], plan: BenchPlan, is_classifier: bool) -> list[Cell]:
     run = run_classification if is_classifier else run_regression
     found = []
     for problem in problems.values():

@@ -15,7 +15,7 @@ from sklearn.svm import SVR
 from colk import river as colk_river
 from colk._extras import needed_for
 from colk._validation import Array
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.data import load_bike_rentals
 from colk.experiments.tasks import Result
 
@@ -135,7 +135,7 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
     )
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     size = 1500 if plan.quick else 8645
     return [
         cell(run, f"{size:,} hours", peer, plan.seed, seconds * size / 8645, size=size)

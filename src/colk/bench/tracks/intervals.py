@@ -13,7 +13,7 @@ from colk import river as colk_river
 from colk._extras import needed_for
 from colk._validation import Array
 from colk.bench.capymoa_peers import CapyMoa, absence
-from colk.bench.cells import Cell, Measure, Plan, Score, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
 from colk.bench.stream_problems import friedman
 from colk.conformal import interval_score
 from colk.estimators import COLKQuantileRegressor
@@ -65,10 +65,10 @@ class QuantilePair:
         return np.column_stack([model.predict(X) for model in self.models])
 
 
-class Split:
+class MapieSplit:
     """MAPIE's split conformal intervals around gradient boosting."""
 
-    def fit(self, X: Array, y: Array) -> "Split":
+    def fit(self, X: Array, y: Array) -> "MapieSplit":
         """Fit the model to four fifths of the rows, and calibrate the intervals on the others."""
         from mapie.regression import SplitConformalRegressor
 
@@ -84,10 +84,10 @@ class Split:
         return ends
 
 
-class Quantiles:
+class ColkQuantiles:
     """colk's quantile regression."""
 
-    def fit(self, X: Array, y: Array) -> "Quantiles":
+    def fit(self, X: Array, y: Array) -> "ColkQuantiles":
         """Fit the two quantiles."""
         tail = 0.5 * (1.0 - _COVERAGE)
         model = COLKQuantileRegressor(quantiles=(tail, 1.0 - tail), random_state=0)
@@ -101,9 +101,9 @@ class Quantiles:
 
 
 AT_REST: dict[str, Callable[[], Any]] = {
-    "colk": Quantiles,
+    "colk": ColkQuantiles,
     "HistGradientBoosting, two quantiles": QuantilePair,
-    **({"MAPIE around HistGradientBoosting": Split} if find_spec("mapie") else {}),
+    **({"MAPIE around HistGradientBoosting": MapieSplit} if find_spec("mapie") else {}),
 }
 
 
@@ -124,7 +124,7 @@ def _scaled(model: Any) -> Any:
     return preprocessing.StandardScaler() | model
 
 
-class Jackknife:
+class RiverIntervals:
     """River's conformal intervals from residuals."""
 
     def __init__(self, model: Any) -> None:
@@ -140,7 +140,7 @@ class Jackknife:
         self.model.learn_one(x, y)
 
 
-class Conformal:
+class ColkIntervals:
     """colk's adaptive conformal intervals around colk."""
 
     def __init__(self) -> None:
@@ -182,9 +182,9 @@ class AdaptiveIntervals:
 
 
 ON_STREAM: dict[str, Callable[[], Any]] = {
-    "colk": Conformal,
-    "linear + jackknife": lambda: Jackknife(linear_model.LinearRegression()),
-    "HoeffdingAdaptiveTree + jackknife": lambda: Jackknife(
+    "colk": ColkIntervals,
+    "linear + jackknife": lambda: RiverIntervals(linear_model.LinearRegression()),
+    "HoeffdingAdaptiveTree + jackknife": lambda: RiverIntervals(
         tree.HoeffdingAdaptiveTreeRegressor(seed=1)
     ),
     **({} if absence() else {_ADAPI: AdaptiveIntervals}),
@@ -210,7 +210,7 @@ _COST = {
 }
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     rest = [
         cell(run_at_rest, "growing noise", peer, seed, 0.6)
         for peer in AT_REST
@@ -224,7 +224,7 @@ def _cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def fried(scores: Sequence[Score]) -> list[str]:
+def fried(scores: Sequence[CellScore]) -> list[str]:
     """Compare with the intervals that CapyMOA published for the Fried data."""
     told = "CapyMOA published intervals on the Fried data: AdaPI covers 96.25 of 100 targets with "
     told += "a width of 27.4 % of the range, and MVE covers 97.4 with 29.6 %. "

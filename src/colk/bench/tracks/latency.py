@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.bench.stream_peers import STREAM_PEERS
 from colk.bench.stream_problems import friedman
 from colk.experiments.tasks import Result
@@ -40,7 +40,7 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
     )
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     size = plan.rows(2000)
     seconds = 1e-3 * (size + _WARM)
     return [

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import SGDRegressor
 from sklearn.neural_network import MLPRegressor
 
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.estimators import COLKRegressor
 from colk.experiments.tasks import Result
 
@@ -53,7 +53,7 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
     )
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     size = _QUICK if plan.quick else _SAMPLES
     name = f"{size:,} samples"
     return [cell(run, name, peer, plan.seed, _COST[peer] * size, size=size) for peer in PEERS]

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.estimators import COLKRegressor
 from colk.experiments.tasks import Result
 
@@ -48,7 +48,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
     return measured(rmse=np.mean(error**2) ** 0.5)
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     return [cell(run, name, peer, s, 0.2) for name in SHARES for peer in PEERS for s in plan.seeds]
 
 

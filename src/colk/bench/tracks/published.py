@@ -10,7 +10,7 @@ import numpy as np
 from colk import river as colk_river
 from colk._extras import needed_for
 from colk._validation import Array
-from colk.bench.cells import Cell, Measure, Plan, Score, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
 from colk.bench.krls import KRLS
 from colk.bench.problems import CLASSIFICATION, Split
 from colk.bench.scores import summarise
@@ -314,7 +314,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
 _SECONDS = {"colk": 0.5, "published method here": 1.2, "colk, kernel given": 0.5, "published": 0.0}
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     return [
         cell(run, name, peer, seed, _SECONDS[peer])
         for name, row in ROWS.items()
@@ -323,7 +323,7 @@ def _cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def verdicts(scores: Sequence[Score]) -> list[str]:
+def verdicts(scores: Sequence[CellScore]) -> list[str]:
     """Return, for each published number, a sentence on whether the same method reaches it here.
 
     The noise is that of one run: 95 % of other seeds would lie within it.

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.estimators import COLKRegressor
 from colk.experiments.tasks import Result
 
@@ -60,7 +60,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
     )
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     found = []
     for name, (n_rows, _, _) in PROBLEMS.items():
         if plan.quick and n_rows > _MANY:

@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.svm import SVR
 
 from colk._validation import Array
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.compressors import KOMP
 from colk.experiments.tasks import Result
 from colk.kernels import Gaussian
@@ -84,7 +84,7 @@ def run(problem: str, peer: str, seed: int, size: int) -> Result:
     )
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     size = plan.rows(_N)
     return [
         cell(run, f"{size:,} samples", peer, seed, seconds * (size / _N) ** 2, size=size)

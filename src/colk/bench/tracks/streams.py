@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.bench.stream_peers import STREAM_PEERS
 from colk.bench.stream_problems import (
     CLASSIFICATION_STREAMS,
@@ -55,7 +55,9 @@ def run_classification(problem: str, peer: str, seed: int, size: int) -> Result:
     return measured(mistakes=100.0 * np.mean(wrong), time=microseconds)
 
 
-def _cells(problems: Mapping[str, StreamProblem], plan: Plan, is_classifier: bool) -> list[Cell]:
+def _cells(
+    problems: Mapping[str, StreamProblem], plan: BenchPlan, is_classifier: bool
+) -> list[Cell]:
     run = run_classification if is_classifier else run_regression
     found = []
     for problem in problems.values():

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from colk._validation import Array
-from colk.bench.cells import Cell, Measure, Plan, Track, cell, measured
+from colk.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
 from colk.estimators import COLKRegressor
 from colk.experiments.tasks import Result
 from colk.risks import CVaR
@@ -71,7 +71,7 @@ def run(problem: str, peer: str, seed: int) -> Result:
     return measured(tail=error[-int(_TAIL * _N_TEST) :].mean(), mae=error.mean())
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def _cells(plan: BenchPlan) -> list[Cell]:
     return [
         cell(run, noise, peer, s, 0.4) for noise in NOISES for peer in PEERS for s in plan.seeds
     ]

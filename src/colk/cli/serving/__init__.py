@@ -10,15 +10,15 @@ from colk._lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from colk.cli.serving.app import make_app
-    from colk.cli.serving.feed import Feed
+    from colk.cli.serving.feed import LiveFeed
     from colk.cli.serving.service import RequestError, Service
 
-__all__ = ["Feed", "RequestError", "Service", "make_app"]
+__all__ = ["LiveFeed", "RequestError", "Service", "make_app"]
 
 __getattr__ = lazy_attributes(
     "colk.cli.serving",
     {
-        "Feed": "colk.cli.serving.feed",
+        "LiveFeed": "colk.cli.serving.feed",
         "RequestError": "colk.cli.serving.service",
         "Service": "colk.cli.serving.service",
         "make_app": "colk.cli.serving.app",

@@ -9,7 +9,7 @@ from typing import Any
 
 from colk._extras import needed_for
 from colk._pages.render import render
-from colk.cli.serving.feed import Feed
+from colk.cli.serving.feed import LiveFeed
 from colk.cli.serving.openapi import describe
 from colk.cli.serving.service import RequestError, Service
 
@@ -39,7 +39,7 @@ _POLICY = (
 
 
 def make_app(
-    feed: Feed,
+    feed: LiveFeed,
     title: str,
     service: Service | None = None,
     token: str | None = None,
@@ -49,7 +49,7 @@ def make_app(
 
     Parameters
     ----------
-    feed : Feed
+    feed : LiveFeed
         The state that the page at / shows.
     title : str
         Title of the page.
@@ -69,7 +69,7 @@ def make_app(
     return app
 
 
-def _routes(feed: Feed, title: str, service: Service | None, needs_token: bool) -> list[Route]:
+def _routes(feed: LiveFeed, title: str, service: Service | None, needs_token: bool) -> list[Route]:
     watchers: list[int] = []
 
     async def page(request: Request) -> Response:
@@ -141,7 +141,7 @@ def _parsed(body: bytes) -> Any:
         raise RequestError("the body is not JSON", 400) from error
 
 
-async def _events(feed: Feed, request: Request, watchers: list[int]) -> AsyncIterator[str]:
+async def _events(feed: LiveFeed, request: Request, watchers: list[int]) -> AsyncIterator[str]:
     """Yield the states of a stream as server-sent events, until the client or server stops."""
     number = 0
     watchers.append(1)

@@ -5,15 +5,15 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Feed"]
+__all__ = ["LiveFeed"]
 
 
-class Feed:
+class LiveFeed:
     """Passes the latest state of a stream to any number of readers, in any thread.
 
     Examples
     --------
-    >>> feed = Feed()
+    >>> feed = LiveFeed()
     >>> feed.publish({"rows": 10})
     >>> feed.after(0, timeout=0.0)
     (1, '{"rows": 10}')

@@ -12,7 +12,7 @@ from colk.persistence import save
 from colk.tabular import TableModel
 from colk.tabular.intervals import conformal_ends
 from colk.tabular.moments import as_moment
-from colk.tabular.record import Record
+from colk.tabular.record import RunRecord
 
 __all__ = ["MOST_ROWS", "RequestError", "Service"]
 
@@ -82,7 +82,7 @@ class Service:
         self.model, self.learns = model, learns
         self._path, self._every = path, every
         self._saved = model.rows
-        self.record = Record(model.notes.get("record") if learns else None)
+        self.record = RunRecord(model.notes.get("record") if learns else None)
 
     # -- requests ----------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The lidar data, with and without added outliers: Figure 3 of the paper."""
 
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.lidar.errors import errors_figure, lidar_verdict
 from colk.experiments.lidar.functions import functions_figure
 from colk.experiments.lidar.runs import (
@@ -18,12 +18,12 @@ from colk.experiments.tasks import Run
 __all__ = ["expected_tasks", "lidar"]
 
 
-def lidar(plan: Plan, run: Run) -> Chapter:
+def lidar(plan: RunPlan, run: Run) -> Chapter:
     """Run the experiment and return its chapter.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     run : callable
         Runs tasks, such as a `Runner`.

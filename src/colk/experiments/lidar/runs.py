@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from colk._validation import Array
 from colk.data import load_lidar
 from colk.errors import DivergenceError
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.laws import generator
 from colk.experiments.methods import COMPARED, METHODS, choose, trials
 from colk.experiments.streams import GRID, model_order
@@ -31,7 +31,7 @@ Group = dict[str, list[Result]]
 class LidarRuns:
     """Results by condition, protocol and method, and the tuned settings."""
 
-    plan: Plan
+    plan: RunPlan
     order: int
     results: dict[tuple[str, str], Group]
     chosen: dict[str, dict[str, dict[str, float]]]
@@ -93,7 +93,7 @@ def learn_lidar(
     }
 
 
-def expected_tasks(plan: Plan) -> list[Task]:
+def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `run_all` will run; settings that are not known yet are guessed."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
@@ -109,7 +109,7 @@ def expected_tasks(plan: Plan) -> list[Task]:
     ]
 
 
-def run_all(plan: Plan, run: Run) -> LidarRuns:
+def run_all(plan: RunPlan, run: Run) -> LidarRuns:
     """Run everything. COLK comes first, because its model order is the budget of the others."""
     results: dict[tuple[str, str], Group] = {}
     order = 0
@@ -127,7 +127,7 @@ def run_all(plan: Plan, run: Run) -> LidarRuns:
 
 
 def _task(
-    plan: Plan,
+    plan: RunPlan,
     name: str,
     settings: Mapping[str, float],
     order: int,
@@ -156,7 +156,7 @@ def _task(
 
 
 def _learning(
-    plan: Plan, settings: Mapping[str, Mapping[str, float]], order: int, share: float
+    plan: RunPlan, settings: Mapping[str, Mapping[str, float]], order: int, share: float
 ) -> list[Task]:
     return [
         _task(plan, name, values, order, share, i)
@@ -166,14 +166,14 @@ def _learning(
 
 
 def _learn(
-    plan: Plan, run: Run, settings: Mapping[str, Mapping[str, float]], order: int, share: float
+    plan: RunPlan, run: Run, settings: Mapping[str, Mapping[str, float]], order: int, share: float
 ) -> Group:
     results = iter(run(_learning(plan, settings, order, share)))
     return {name: [next(results) for _ in range(plan.runs)] for name in settings}
 
 
 def _tuning(
-    plan: Plan, order: int, share: float
+    plan: RunPlan, order: int, share: float
 ) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
     """Return the trials of the synthetic experiment, on a split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
@@ -185,6 +185,6 @@ def _tuning(
     return tried, tasks
 
 
-def _tune(plan: Plan, run: Run, order: int, share: float) -> dict[str, dict[str, float]]:
+def _tune(plan: RunPlan, run: Run, order: int, share: float) -> dict[str, dict[str, float]]:
     tried, tasks = _tuning(plan, order, share)
     return choose(tried, [float(result["error"]) for result in run(tasks)])

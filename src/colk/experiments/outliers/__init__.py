@@ -1,6 +1,6 @@
 """Regression with outliers: the paper's synthetic experiment, Figures 1 and 2."""
 
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.methods import BANDWIDTH, COMPARED, METHODS, RISK, described
 from colk.experiments.outliers.boxes import boxes_figure
 from colk.experiments.outliers.curves import curves_figure
@@ -21,12 +21,12 @@ from colk.experiments.tasks import Run
 __all__ = ["expected_tasks", "outliers"]
 
 
-def outliers(plan: Plan, run: Run) -> Chapter:
+def outliers(plan: RunPlan, run: Run) -> Chapter:
     """Run the experiment and return its chapter.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     run : callable
         Runs tasks, such as a `Runner`.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colk._validation import Array
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.laws import LAWS, OutlierLaw, signal
 from colk.experiments.methods import COMPARED, METHODS, N_FEATURES, RISK, choose, trials
 from colk.experiments.streams import draw_data, learn_stream, moments, validate
@@ -47,7 +47,7 @@ class OutlierRuns:
 
     Attributes
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     order : int
         COLK's model order with printed settings, which is the budget of the other methods.
@@ -63,7 +63,7 @@ class OutlierRuns:
         COLK without a bound on the gradient.
     """
 
-    plan: Plan
+    plan: RunPlan
     order: int
     printed: Group
     tuned: Group
@@ -90,7 +90,7 @@ def objective(results: Sequence[Result]) -> Array:
     return total
 
 
-def signal_objective(plan: Plan) -> float:
+def signal_objective(plan: RunPlan) -> float:
     """Return the objective of the noiseless function on the test set."""
     _, (X, y) = draw_data(LAW, plan.size(N_SAMPLES), plan.seed, run=0)
     mean, *higher = moments(signal(X[:, 0]), y)
@@ -105,7 +105,7 @@ def disagreement(results: Sequence[Result]) -> Array:
     return distances
 
 
-def expected_tasks(plan: Plan) -> list[Task]:
+def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `run_all` will run; settings that are not known yet are guessed."""
     printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
@@ -120,7 +120,7 @@ def expected_tasks(plan: Plan) -> list[Task]:
     return tasks + _learning(plan, {"literal": _UNBOUNDED}, LAW, 1, evaluations=1)
 
 
-def run_all(plan: Plan, run: Run) -> OutlierRuns:
+def run_all(plan: RunPlan, run: Run) -> OutlierRuns:
     """Run everything. COLK comes first, because its model order is the budget of the others."""
     first = _learn(plan, run, {"colk": METHODS["colk"].printed}, LAW, 1, _EVALUATIONS)["colk"]
     order = int(np.round(np.nanmean(final(first, "order"))))
@@ -149,7 +149,7 @@ def run_all(plan: Plan, run: Run) -> OutlierRuns:
 
 
 def _learning(
-    plan: Plan,
+    plan: RunPlan,
     settings: Mapping[str, Mapping[str, float]],
     law: OutlierLaw,
     order: int,
@@ -186,7 +186,7 @@ def _named(name: str, settings: Mapping[str, float]) -> str:
 
 
 def _learn(
-    plan: Plan,
+    plan: RunPlan,
     run: Run,
     settings: Mapping[str, Mapping[str, float]],
     law: OutlierLaw,
@@ -215,7 +215,7 @@ def _resized(settings: Mapping[str, float]) -> dict[int, dict[str, float]]:
 
 
 def _resize(
-    plan: Plan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
+    plan: RunPlan, run: Run, protocol: str, settings: Mapping[str, float], known: list[Result]
 ) -> dict[tuple[str, int], list[Result]]:
     """Run SCGD with other numbers of features; `known` has the runs with the paper's number."""
     found = {(protocol, N_FEATURES): known}
@@ -224,7 +224,7 @@ def _resize(
     return {(protocol, size): found[protocol, size] for size in SIZES}
 
 
-def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
+def _tuning(plan: RunPlan, order: int) -> tuple[dict[str, list[dict[str, float]]], list[Task]]:
     """Return the trials of each method, all on the same split of one training set."""
     tried = {name: trials(method, N_TRIALS, plan.seed) for name, method in METHODS.items()}
     n_samples = plan.size(N_SAMPLES)
@@ -249,7 +249,7 @@ def _tuning(plan: Plan, order: int) -> tuple[dict[str, list[dict[str, float]]], 
     return tried, tasks
 
 
-def _tune(plan: Plan, run: Run, order: int) -> dict[str, dict[str, float]]:
+def _tune(plan: RunPlan, run: Run, order: int) -> dict[str, dict[str, float]]:
     """Return the best trial of each method."""
     tried, tasks = _tuning(plan, order)
     return choose(tried, [float(result["score"]) for result in run(tasks)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.risk.frontier import frontier_figure
 from colk.experiments.risk.runs import (
     EPS,
@@ -26,12 +26,12 @@ from colk.experiments.words import count, percent
 __all__ = ["expected_tasks", "risk"]
 
 
-def risk(plan: Plan, run: Run) -> Chapter:
+def risk(plan: RunPlan, run: Run) -> Chapter:
     """Run the experiment and return its chapter.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     run : callable
         Runs tasks, such as a `Runner`.
@@ -62,7 +62,7 @@ def risk(plan: Plan, run: Run) -> Chapter:
     )
 
 
-def _verdict(found: RiskRuns, plan: Plan) -> Verdict:
+def _verdict(found: RiskRuns, plan: RunPlan) -> Verdict:
     parts, numbers, gains, costs = [], [], [], []
     for noise in NOISES:
         for family, form in FAMILIES.items():

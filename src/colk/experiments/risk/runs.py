@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.experiments.chapter import Plan
+from colk.experiments.chapter import RunPlan
 from colk.experiments.laws import generator, signal
 from colk.experiments.tasks import Run, Task
 from colk.kernels import Gaussian
@@ -181,7 +181,7 @@ def _cells() -> list[tuple[str, str, float]]:
     ]
 
 
-def _optima(plan: Plan) -> list[Task]:
+def _optima(plan: RunPlan) -> list[Task]:
     """Return the tasks of the batch optima, one for each cell."""
     return [
         Task(
@@ -200,7 +200,7 @@ def _optima(plan: Plan) -> list[Task]:
     ]
 
 
-def _learning(plan: Plan) -> list[Task]:
+def _learning(plan: RunPlan) -> list[Task]:
     """Return the tasks of all runs of each cell."""
     return [
         Task(
@@ -222,12 +222,12 @@ def _learning(plan: Plan) -> list[Task]:
     ]
 
 
-def expected_tasks(plan: Plan) -> list[Task]:
+def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `run_all` will run."""
     return _optima(plan) + _learning(plan)
 
 
-def run_all(plan: Plan, run: Run) -> RiskRuns:
+def run_all(plan: RunPlan, run: Run) -> RiskRuns:
     """Run all tasks and collect their results."""
     best, found = run(_optima(plan)), run(_learning(plan))
     online: dict[tuple[str, str], Array] = {}

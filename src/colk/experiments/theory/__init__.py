@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colk.experiments.chapter import Chapter, Plan
+from colk.experiments.chapter import Chapter, RunPlan
 from colk.experiments.tasks import Run, Task
 from colk.experiments.theory.convergence import (
     STEP_SIZES,
@@ -30,7 +30,7 @@ from colk.experiments.theory.tracking import tracking_figure, tracking_tasks, tr
 __all__ = ["expected_tasks", "theory"]
 
 
-def _tasks(plan: Plan) -> dict[str, list[Task]]:
+def _tasks(plan: RunPlan) -> dict[str, list[Task]]:
     return {
         "order": model_order_tasks(plan),
         "tracking": tracking_tasks(plan),
@@ -40,17 +40,17 @@ def _tasks(plan: Plan) -> dict[str, list[Task]]:
     }
 
 
-def expected_tasks(plan: Plan) -> list[Task]:
+def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `theory` will run."""
     return [task for tasks in _tasks(plan).values() for task in tasks]
 
 
-def theory(plan: Plan, run: Run) -> Chapter:
+def theory(plan: RunPlan, run: Run) -> Chapter:
     """Run the experiment and return its chapter.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     run : callable
         Runs tasks, such as a `Runner`.

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._pages.colors import PALETTE
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Plan, as_columns
+from colk.experiments.chapter import Figure, RunPlan, as_columns
 from colk.experiments.panels import band, letter
 from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Result, Task
@@ -25,7 +25,7 @@ STEP_SIZES = tuple(float(f"{value:.3g}") for value in np.geomspace(0.01, 0.3, 6)
 HORIZONS = (500, 1000, 2000, 4000, 8000, 16000, 32000)
 
 
-def convergence_tasks(plan: Plan) -> list[Task]:
+def convergence_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks of the floors (by step size, run), then of the rates (by horizon, run)."""
     floors = [
         Task(
@@ -50,7 +50,7 @@ def convergence_tasks(plan: Plan) -> list[Task]:
     return floors + rate_tasks(plan, "semivariance")
 
 
-def rate_tasks(plan: Plan, risk: str) -> list[Task]:
+def rate_tasks(plan: RunPlan, risk: str) -> list[Task]:
     """Return tasks by horizon and run: α = log T/(λT), so (1 − αλ)^T = 1/T; β = α, ε = α²."""
     tasks = []
     for full in HORIZONS:
@@ -77,12 +77,12 @@ def rate_tasks(plan: Plan, risk: str) -> list[Task]:
     return tasks
 
 
-def horizons(plan: Plan) -> Array:
+def horizons(plan: RunPlan) -> Array:
     """Return the numbers of steps in this plan."""
     return np.array([plan.size(full) for full in HORIZONS], dtype=np.float64)
 
 
-def split(results: Sequence[Result], plan: Plan) -> tuple[Array, Array]:
+def split(results: Sequence[Result], plan: RunPlan) -> tuple[Array, Array]:
     """Return the floors (step size, run) and the final distances (horizon, run)."""
     count = len(STEP_SIZES) * plan.runs
     floors = [float(result["distance"][20:].mean()) for result in results[:count]]
@@ -90,13 +90,13 @@ def split(results: Sequence[Result], plan: Plan) -> tuple[Array, Array]:
     return np.reshape(floors, (-1, plan.runs)), np.reshape(ends, (-1, plan.runs))
 
 
-def allowed_rate(plan: Plan) -> float:
+def allowed_rate(plan: RunPlan) -> float:
     """Return the exponent of log T/T over the horizons, the inverse of T = O((1/δ) log(1/δ))."""
     T = horizons(plan)
     return slope_interval(T, np.log(T) / T).value
 
 
-def convergence_figure(results: Sequence[Result], plan: Plan) -> Figure:
+def convergence_figure(results: Sequence[Result], plan: RunPlan) -> Figure:
     """Draw the floor and the rate."""
     floors, ends = split(results, plan)
     return Figure(
@@ -117,7 +117,7 @@ def convergence_figure(results: Sequence[Result], plan: Plan) -> Figure:
     )
 
 
-def _columns(floors: Array, ends: Array, plan: Plan) -> dict[str, Sequence[Any]]:
+def _columns(floors: Array, ends: Array, plan: RunPlan) -> dict[str, Sequence[Any]]:
     rows = [
         (panel, x, i, value)
         for panel, places, values in (
@@ -131,7 +131,7 @@ def _columns(floors: Array, ends: Array, plan: Plan) -> dict[str, Sequence[Any]]
     return as_columns(names, rows)
 
 
-def _draw(canvas: "Canvas", floors: Array, ends: Array, plan: Plan) -> None:
+def _draw(canvas: "Canvas", floors: Array, ends: Array, plan: RunPlan) -> None:
     left, right = canvas.subplots(1, 2)
     alpha, T = np.array(STEP_SIZES), horizons(plan)
     color = PALETTE["blue"]
@@ -153,7 +153,7 @@ def _draw(canvas: "Canvas", floors: Array, ends: Array, plan: Plan) -> None:
     left.set_ylabel(r"$\Vert f - f^{\star}\Vert^2$ in $H$")
 
 
-def convergence_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
+def convergence_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
     """Judge the floor and the rate."""
     floors, ends = split(results, plan)
     floor = slope_interval(STEP_SIZES, floors.T)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from colk._pages.colors import INK, PALETTE
 from colk._validation import Array
 from colk.compressors import KOMP
-from colk.experiments.chapter import Figure, Plan, as_columns
+from colk.experiments.chapter import Figure, RunPlan, as_columns
 from colk.experiments.laws import generator
 from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Task
@@ -54,7 +54,7 @@ def measure_order(
     return {"order": np.array(learner.trace.n_atoms.max())}
 
 
-def model_order_tasks(plan: Plan) -> list[Task]:
+def model_order_tasks(plan: RunPlan) -> list[Task]:
     """Return tasks by dimension, ratio and run."""
     return [
         Task(
@@ -128,7 +128,7 @@ def _draw(canvas: "Canvas", orders: Array) -> None:
     canvas.legend(loc="outside lower center")
 
 
-def model_order_verdict(orders: Array, plan: Plan) -> Verdict:
+def model_order_verdict(orders: Array, plan: RunPlan) -> Verdict:
     """Judge whether the exponents stay below those of the bound."""
     checks = [
         Check(

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._pages.colors import PALETTE
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Plan, as_columns
+from colk.experiments.chapter import Figure, RunPlan, as_columns
 from colk.experiments.panels import band
 from colk.experiments.statistics import Interval, slope_interval
 from colk.experiments.tasks import Result, Task
@@ -25,7 +25,7 @@ __all__ = ["stationarity_figure", "stationarity_tasks", "stationarity_verdict"]
 _EVALUATIONS = 30
 
 
-def stationarity_tasks(plan: Plan) -> list[Task]:
+def stationarity_tasks(plan: RunPlan) -> list[Task]:
     """Return tasks by horizon and run: α = 2/√T, β = α, ε = α^{3/2}."""
     tasks = []
     for full in HORIZONS:
@@ -52,7 +52,7 @@ def stationarity_tasks(plan: Plan) -> list[Task]:
     return tasks
 
 
-def least_gradients(results: Sequence[Result], plan: Plan) -> Array:
+def least_gradients(results: Sequence[Result], plan: RunPlan) -> Array:
     """Return ‖∇R‖² (horizon, run) at the evaluation with the smallest mean over the runs."""
     found = []
     for k in range(len(HORIZONS)):
@@ -61,12 +61,12 @@ def least_gradients(results: Sequence[Result], plan: Plan) -> Array:
     return np.array(found)
 
 
-def slope(least: Array, plan: Plan) -> Interval:
+def slope(least: Array, plan: RunPlan) -> Interval:
     """Return the slope of the mean over the runs, the quantity in the theorem."""
     return slope_interval(horizons(plan), least.mean(axis=1))
 
 
-def stationarity_figure(results: Sequence[Result], plan: Plan) -> Figure:
+def stationarity_figure(results: Sequence[Result], plan: RunPlan) -> Figure:
     """Draw the least squared gradient norm over T."""
     least = least_gradients(results, plan)
     return Figure(
@@ -86,7 +86,7 @@ def stationarity_figure(results: Sequence[Result], plan: Plan) -> Figure:
     )
 
 
-def _columns(least: Array, plan: Plan) -> dict[str, Sequence[Any]]:
+def _columns(least: Array, plan: RunPlan) -> dict[str, Sequence[Any]]:
     rows = [
         (int(steps), i, value)
         for steps, by_run in zip(horizons(plan), least, strict=True)
@@ -96,7 +96,7 @@ def _columns(least: Array, plan: Plan) -> dict[str, Sequence[Any]]:
     return as_columns(names, rows)
 
 
-def _draw(canvas: "Canvas", least: Array, plan: Plan) -> None:
+def _draw(canvas: "Canvas", least: Array, plan: RunPlan) -> None:
     axes, T = canvas.subplots(), horizons(plan)
     label = f"COLK, exponent {span(slope(least, plan), 'exponent')}"
     band(axes, T, least.T, PALETTE["blue"], label, marker="o", markersize=3)
@@ -108,7 +108,7 @@ def _draw(canvas: "Canvas", least: Array, plan: Plan) -> None:
     axes.legend(loc="best")
 
 
-def stationarity_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
+def stationarity_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
     """Judge the rate of the squared gradient norm."""
     found = slope(least_gradients(results, plan), plan)
     check = Check(f"in $T$, {at_most(-0.5)}", found, high=-0.5 + TOLERANCE)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from colk._validation import Array
-from colk.experiments.chapter import Plan, Table
+from colk.experiments.chapter import RunPlan, Table
 from colk.experiments.statistics import slope_interval
 from colk.experiments.tasks import Result
 from colk.experiments.theory.convergence import horizons
@@ -53,7 +53,7 @@ CAPTION = (
 )
 
 
-def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
+def _row(accuracy: Array, orders: Array, plan: RunPlan) -> tuple[str, str, str]:
     """Return the exponents of M and T in 1/δ, fitted to means over the runs, and the last δ."""
     inverse = 1.0 / accuracy.mean(axis=1)
     atoms = orders.mean(axis=1)
@@ -64,18 +64,18 @@ def _row(accuracy: Array, orders: Array, plan: Plan) -> tuple[str, str, str]:
     )
 
 
-def _ends(results: Sequence[Result], name: str, plan: Plan) -> Array:
+def _ends(results: Sequence[Result], name: str, plan: RunPlan) -> Array:
     return np.reshape([float(result[name][-1]) for result in results], (-1, plan.runs))
 
 
 def rates_table(
-    plan: Plan, convex: Sequence[Result], moments: Sequence[Result], mean: Sequence[Result]
+    plan: RunPlan, convex: Sequence[Result], moments: Sequence[Result], mean: Sequence[Result]
 ) -> Table:
     """Return the table with measured exponents of COLK (both cases) and POLK, for p = 1.
 
     Parameters
     ----------
-    plan : Plan
+    plan : RunPlan
         Size of the run.
     convex, moments, mean : sequence of results
         Results by horizon and run: COLK strongly convex, COLK non-convex, POLK.

@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._pages.colors import PALETTE
 from colk._validation import Array
-from colk.experiments.chapter import Figure, Plan, as_columns
+from colk.experiments.chapter import Figure, RunPlan, as_columns
 from colk.experiments.panels import band, letter
 from colk.experiments.statistics import mean_interval, percent_change
 from colk.experiments.tasks import Result, Task
@@ -31,7 +31,7 @@ TRACKERS = {"momentum": "blue", "average": "purple"}
 _LABELS = {"momentum": "momentum (COLK)", "average": "moving average (SCGD)"}
 
 
-def tracking_tasks(plan: Plan) -> list[Task]:
+def tracking_tasks(plan: RunPlan) -> list[Task]:
     """Return tasks by phase, tracker, rate and run."""
     return [
         Task(
@@ -165,7 +165,7 @@ def _won(checks: Sequence[Check]) -> str:
     return count(sum(check.interval.below_zero for check in checks), len(checks))
 
 
-def tracking_verdict(results: Sequence[Result], plan: Plan) -> Verdict:
+def tracking_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
     """Judge the bounds and the errors of both trackers at every rate."""
     errors, allowed = _grid(results, "tracking"), bounds(results)
     kept = _below(errors, allowed)

@@ -2,12 +2,12 @@
 
 from colk._stored import (
     Array,
-    Choice,
     Count,
     Either,
     Field,
     Flag,
     ListOf,
+    OneOf,
     Optional,
     Record,
     TupleOf,
@@ -122,8 +122,8 @@ COLUMNS: dict[str, State] = {
     "preprocessing.TargetEncoder": state(
         {
             **_CATEGORIES,
-            "_infrequent_enabled": Choice(False),
-            "target_type_": Choice("continuous", "binary", "multiclass"),
+            "_infrequent_enabled": OneOf(False),
+            "target_type_": OneOf("continuous", "binary", "multiclass"),
             "classes_": Optional(Plain("c")),
             "target_mean_": Either(Real(), Numbers("c")),
             "encodings_": ListOf(Numbers(None)),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colk._stored import Choice, Count, Either, Field, Object, Optional, Text
+from colk._stored import Count, Either, Field, Object, OneOf, Optional, Text
 from colk.persistence._fitted.checks import WIDEST
 from colk.persistence._fitted.fields import Estimator, Numbers, Plain, Real, Report, Sparse, Whole
 from colk.persistence._fitted.state import State, state
@@ -133,7 +133,7 @@ PROJECTIONS: dict[str, State] = {
         {"distances_": Report()},
     ),
     "cluster.KMeans": state(
-        {**_CENTRES, **_LABELS, "n_iter_": Whole(), "_algorithm": Choice("lloyd", "elkan")}
+        {**_CENTRES, **_LABELS, "n_iter_": Whole(), "_algorithm": OneOf("lloyd", "elkan")}
     ),
     "cluster.MiniBatchKMeans": state(
         {

@@ -20,7 +20,7 @@ _PARAMETERS: Fields = {
 # Attributes that an estimator of each class may have.
 _ATTRIBUTES: Fields = {
     "feature_names_in_": stored.Texts("p"),
-    "_sklearn_output_config": DictOf(stored.Choice("default", "pandas", "polars")),
+    "_sklearn_output_config": DictOf(stored.OneOf("default", "pandas", "polars")),
 }
 
 

@@ -1,6 +1,6 @@
 """Vectorizers of texts and dictionaries."""
 
-from colk._stored import Choice, Count, Field, Flag, ListOf, Text, TupleOf
+from colk._stored import Count, Field, Flag, ListOf, OneOf, Text, TupleOf
 from colk.persistence._fitted.checks import WIDEST, dictionary, tf_idf
 from colk.persistence._fitted.fields import (
     Absent,
@@ -20,8 +20,8 @@ _STOP_WORDS: dict[str, Field] = {"_stop_words_id": Whole(at_most=2**63)}
 # Output of a class with more features than this could take much memory for one sample.
 _HASHES = Count(1, WIDEST)
 _TEXTS: dict[str, Field] = {
-    "input": Choice("content"),
-    "analyzer": Choice("word", "char", "char_wb"),
+    "input": OneOf("content"),
+    "analyzer": OneOf("word", "char", "char_wb"),
     "preprocessor": Absent(),
     "tokenizer": Absent(),
     "token_pattern": TokenPattern(),

@@ -1,0 +1,36 @@
+"""A class name stands for one thing; two classes share a name only for a reason given here."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import colk
+
+FOLDER = Path(colk.__file__).parent
+
+# Names of several classes, with the reason.
+SHARED = {
+    "COLK": "`colk.reference.COLK` is the specification of the learner",
+    "COLKClassifier": "River: the classes of `colk.river` have the names of their models",
+    "COLKQuantileRegressor": "River: the classes of `colk.river` have the names of their models",
+    "COLKRegressor": "River: the classes of `colk.river` have the names of their models",
+    "ConformalClassifier": "River: the classes of `colk.river` have the names of their models",
+    "ConformalRegressor": "River: the classes of `colk.river` have the names of their models",
+    "DriftDetector": "River: the detector of `colk.learners` with the base class of River",
+    "Block": "rows of a file that is read, and rows of a sum over samples",
+    "RowSample": "the sample of an estimator, and that of a table",
+    "Rows": "rows of a file that is read, and rows of a partition",
+    "_Search": "two functions of the polish search λ, each in its own file",
+}
+
+
+def test_no_two_classes_share_a_name():
+    places = defaultdict(list)
+    for path in sorted(FOLDER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path.relative_to(FOLDER)}:{node.lineno}")
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    unexplained = {name: found for name, found in shared.items() if name not in SHARED}
+    assert not unexplained, f"rename one of each, or give a reason in {Path(__file__).name}"
+    assert SHARED.keys() <= shared.keys(), "a reason is no longer needed"
