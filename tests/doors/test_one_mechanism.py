@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 import colk
-from colk import risks
 
 FOLDER = Path(colk.__file__).parent
-# `Risk` is left out, because a parameter may be checked to be a risk.
-RISKS = {name for name in risks.__all__ if isinstance(getattr(risks, name), type)} - {"Risk"}
 
 
 @cache
@@ -36,30 +33,6 @@ def names_in(node):
     """Return the names of an expression: `Mean` of `Mean`, `risks.Mean` and `(Mean, CVaR)`."""
     found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-
-
-def asks_for_a_risk(node):
-    """Whether an expression depends on the class of a risk."""
-    if isinstance(node, ast.MatchClass):
-        return bool(names_in(node.cls) & RISKS)
-    if isinstance(node, ast.Call):
-        is_test = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
-        return is_test and len(node.args) == 2 and bool(names_in(node.args[1]) & RISKS)
-    of_types = [node.left, *node.comparators]
-    calls = [part for part in of_types if isinstance(part, ast.Call)]
-    has_type = any(isinstance(c.func, ast.Name) and c.func.id == "type" for c in calls)
-    others = [part for part in of_types if part not in calls]
-    return has_type and any(names_in(part) & RISKS for part in others)
-
-
-@pytest.mark.xfail(strict=True, reason="polish, growth and estimators ask for the class of a risk")
-def test_nothing_outside_risks_asks_for_the_class_of_a_risk():
-    found = [
-        f"{path}:{node.lineno}"
-        for path, node in nodes(ast.Call | ast.Compare | ast.MatchClass)
-        if not path.startswith("risks/") and asks_for_a_risk(node)
-    ]
-    assert found == []
 
 
 # The laboratory measures the library, and `reference/` says again what a class computes.
