@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT / "lab" / "tables"))
 
 from trace_files import files_of_partial_fit  # noqa: E402
 
@@ -82,7 +82,7 @@ def test_the_drawing_of_the_layers_is_the_contract():
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_paths_that_are_named_exist(name):
     for path in re.findall(
-        r"`((?:src|tests|benchmarks|docs|examples)/[\w./]+)`", (ROOT / name).read_text("utf-8")
+        r"`((?:src|tests|lab|docs|examples)/[\w./]+)`", (ROOT / name).read_text("utf-8")
     ):
         assert (ROOT / path).exists(), path
 
