@@ -72,7 +72,7 @@ class OutlierLaw:
             raise ValueError(f"share must lie in [0, 1], got {self.share!r}")
         if not (0.0 <= self.size < math.inf and 0.0 <= self.noise < math.inf):
             told = f"size {self.size!r} and noise {self.noise!r}"
-            raise ValueError(f"size and noise must be finite and at least 0, got {told}")
+            raise ValueError(f"size and noise must be at least 0 and finite, got {told}")
         if self.kind not in ("symmetric", "skewed"):
             raise ValueError(f"kind must be 'symmetric' or 'skewed', got {self.kind!r}")
 
