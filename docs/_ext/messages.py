@@ -56,7 +56,7 @@ def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = ast.unparse(node.func).split(".")[-1]
-        if name in ("warn", "warn_explicit") and len(node.args) > 1:
+        if name in ("warn", "warn_explicit", "warn_caller") and len(node.args) > 1:
             name = ast.unparse(node.args[1]).split(".")[-1]
         elif not name.endswith(("Error", "KeyboardInterrupt")) or name.startswith("_"):
             continue
