@@ -95,6 +95,13 @@ def has_compiler() -> bool:
 class CompileAtOnce(build_ext):
     """Translate all extensions to C and compile them in parallel when they are built."""
 
+    def finalize_options(self) -> None:
+        """Keep what an editable installation compiles: the next one compiles only what changed."""
+        super().finalize_options()
+        if self.editable_mode:
+            kept = Path("build", "checked" if CHECKED else "editable")
+            self.build_lib, self.build_temp = str(kept / "lib"), str(kept / "temp")
+
     def build_extensions(self) -> None:
         """Compile all extensions or fail, because they call each other's C functions."""
         from Cython.Build import cythonize
@@ -119,7 +126,7 @@ class CompileAtOnce(build_ext):
             flags = [*flags, *BRIEF]
         for extension, translated in zip(self.extensions, in_c, strict=True):
             extension.sources = translated.sources
-            extension.depends = translated.depends
+            extension.depends = [*translated.depends, "setup.py"]
             extension.extra_compile_args = flags
             if kind == "unix" and sys.platform.startswith("linux"):
                 extension.extra_link_args = ["-Wl,-s"]
