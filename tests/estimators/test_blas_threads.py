@@ -1,6 +1,7 @@
 """A fit uses one BLAS thread, and leaves the process as it was."""
 
 import os
+import signal
 import threading
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from colk import COLKRegressor
+from colk._engine import blas_threads
 from colk._engine.blas_threads import one_blas_thread
 from colk.model.fit import Fit
 
@@ -49,7 +51,9 @@ def test_overlapping_contexts_restore_the_count():
         with one_blas_thread():
             second_is_in.set()
             first_has_ended.wait(10.0)
+            seen.append(counts())
 
+    seen: list[set[int]] = []
     thread = threading.Thread(target=second)
     with one_blas_thread():
         thread.start()
@@ -57,16 +61,101 @@ def test_overlapping_contexts_restore_the_count():
         assert counts() == {1}
     first_has_ended.set()
     thread.join()
+    assert seen == [{1}]
     assert counts() == {4}
     with one_blas_thread():
         assert counts() == {1}
     assert counts() == {4}
 
 
+class OwnCounts:
+    """A BLAS in which each thread has its own count, like MKL."""
+
+    internal_api = "mkl"
+
+    def __init__(self):
+        self.counts = threading.local()
+
+    @property
+    def num_threads(self):
+        return getattr(self.counts, "n", 4)
+
+    def set_num_threads(self, n):
+        self.counts.n = n
+
+
+def test_each_thread_restores_its_own_count(monkeypatch):
+    library, seen = OwnCounts(), []
+    monkeypatch.setattr(blas_threads, "_libraries", lambda _: [library])
+    second_is_in, first_has_ended = threading.Event(), threading.Event()
+
+    def second():
+        with one_blas_thread():
+            second_is_in.set()
+            first_has_ended.wait(10.0)
+            seen.append(library.num_threads)
+        seen.append(library.num_threads)
+
+    thread = threading.Thread(target=second)
+    with one_blas_thread():
+        thread.start()
+        second_is_in.wait(10.0)
+        with one_blas_thread():
+            pass
+        assert library.num_threads == 1
+    assert library.num_threads == 4
+    first_has_ended.set()
+    thread.join()
+    assert seen == [1, 4]
+
+
+def test_a_thread_limits_blas_while_another_one_controls_it():
+    """The fixture sets the count in the main thread, and threadpoolctl then obeys only it."""
+    seen = []
+
+    def work():
+        with one_blas_thread():
+            seen.append(counts())
+        seen.append(counts())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [{1}, {4}]
+
+
 def test_an_error_restores_the_count():
     with pytest.raises(ValueError, match="infinity"):
         COLKRegressor().fit([[np.inf]], [1.0])
     assert counts() == {4}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+def test_an_interrupt_anywhere_leaves_no_user():
+    """The next context restores the counts that an interrupted one left."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with one_blas_thread():
+        pass  # finds the libraries
+    before, n_interrupted = signal.signal(signal.SIGALRM, interrupt), 0
+    try:
+        for after in np.random.default_rng(0).uniform(1e-6, 3e-4, size=300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, after)
+                for _ in range(200):
+                    with one_blas_thread():
+                        assert counts() == {1}
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+            except KeyboardInterrupt:
+                n_interrupted += 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    with one_blas_thread():
+        assert counts() == {1}
+    assert counts() == {4}
+    assert n_interrupted > 200
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -132,10 +132,13 @@ def test_an_interrupt_of_fit_leaves_an_estimator_that_works(alone):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
 def test_a_fit_in_threads_ends_wherever_it_is_interrupted(alone):
-    """Neither a fit nor its threads wait for ever; the next fit is as without interrupts."""
+    """Neither a fit nor its threads wait for ever; the next fit is as without interrupts.
+
+    An interrupt while a fit waits for its threads leaves them, and each ends after its item.
+    """
     alone(
         """
-    import signal, threading
+    import signal, threading, time
     import numpy as np
     from colk import COLKRegressor
 
@@ -157,6 +160,9 @@ def test_a_fit_in_threads_ends_wherever_it_is_interrupted(alone):
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
     assert n_interrupted > 5
+    patience = time.monotonic() + 10.0
+    while threading.active_count() > 1 and time.monotonic() < patience:
+        time.sleep(0.01)
     assert threading.active_count() == 1
     assert np.array_equal(COLKRegressor(random_state=0, n_jobs=3).fit(X, y).predict(X), expected)
     """

@@ -40,13 +40,14 @@ def stream_model(n=300):
 class Process:
     """A server that the command started."""
 
-    def __init__(self, *arguments, **variables):
+    def __init__(self, *arguments, folder=None, **variables):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **variables}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "colk", *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            cwd=folder,
             text=True,
         )
         line = self.process.stderr.readline()

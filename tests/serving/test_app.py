@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from serving_cases import rows, stream_model
 
+import colk
 from colk.cli.serving import LiveFeed, Service, make_app
 from colk.cli.serving.app import LARGEST_BODY
 from colk.cli.serving.server import LOOPBACK_NAMES
+from colk.tabular import TableModel
 
 
 def made(learns=True, **options):
@@ -63,11 +65,13 @@ def test_learning_is_that_of_the_model(client):
         (b'{"rows": [{"x": 1' + b"0" * 400 + b"}]}", 422, "row 1: x is too large"),
         (b'{"rows": [{"x": 1e300}]}', 422, "x has values"),
         (b'{"rows": [{"city": []}]}', 422, "row 1: city must be a text"),
+        (b'{"rows": [{"city": "\\ud800"}]}', 422, "city has a text that is not UTF-8"),
+        (json.dumps({"rows": [{"city": 1001 * "x"}]}).encode(), 422, "longer than 1,000"),
         (b'{"rows": [{}], "more": 1}', 422, "field 'more'"),
         (b'{"size": 120}', 422, 'send rows as {"rows": [{"column": value}]}'),
         (b'{"rows": [{}], "coverage": 1}', 422, "coverage must be a number between 0 and 1"),
         (b'{"rows": [{}], "coverage": 0.9}', 409, "the model has no intervals"),
-        (json.dumps({"rows": [{}] * 10_001}).encode(), 413, "10,001 rows"),
+        (json.dumps({"rows": [{}] * 10_001}).encode(), 422, "10,001 rows"),
         (b" " * (LARGEST_BODY + 1), 413, "longer than"),
     ],
 )
@@ -95,6 +99,65 @@ def test_bad_rows_are_not_learned(client, row, message):
     assert answer.status_code == 422
     assert message in answer.json()["error"]
     assert service.model.rows == 300
+
+
+def test_a_label_that_is_not_utf8_is_refused(client):
+    """A model that knew it could not answer any more, because answers hold the labels."""
+    x = np.linspace(-1.0, 1.0, 40)
+    model = TableModel("y", ["x"], task="classification").learn({"x": x}, ["no", "yes"] * 20)
+    app = make_app(LiveFeed(), "Model of y", Service(model, learns=True))
+    headers = {"content-type": "application/json"}
+    for body in (
+        b'{"rows": [{"x": 1, "y": "\\udfff"}]}',
+        b'{"rows": [{"y": "a"}], "key": "\\ud800"}',
+    ):
+        answer = client(app, "POST", "/learn", content=body, headers=headers)
+        assert answer.status_code == 422
+        assert "not UTF-8" in answer.json()["error"]
+    answer = client(app, "POST", "/predict", json={"rows": [{"x": 0.5}]})
+    assert set(answer.json()["probabilities"][0]) == {"no", "yes"}
+
+
+def test_a_checkpoint_that_fails_is_said_and_the_rows_are_learned(client, tmp_path, capsys):
+    folder = tmp_path / "gone"
+    service = Service(stream_model(), folder / "m.colk", learns=True, every=2)
+    app = make_app(LiveFeed(), "Model of y", service)
+    answers = [client(app, "POST", "/learn", json={"rows": rows(1, seed=k)}) for k in range(4)]
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert [answer.json()["rows"] for answer in answers] == [301, 302, 303, 304]
+    warned = [answer.json().get("warning", "") for answer in answers]
+    assert [bool(text) for text in warned] == [False, True, False, True]
+    assert "the rows are learned, but the model is not saved" in warned[1]
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    folder.mkdir()
+    client(app, "POST", "/learn", json={"rows": rows(2, seed=9)})
+    assert colk.load(folder / "m.colk").rows == 306
+
+
+def test_a_request_with_the_key_of_an_earlier_one_learns_nothing(client, tmp_path):
+    """Also after a restart: the keys are saved with the rows."""
+    service = Service(stream_model(), tmp_path / "m.colk", learns=True, every=1)
+    app = make_app(LiveFeed(), "Model of y", service)
+    body = {"rows": rows(3, seed=1), "key": "monday-7"}
+    first = client(app, "POST", "/learn", json=body).json()
+    assert (first["rows"], first["learned"]) == (303, 3)
+    again = Service(colk.load(tmp_path / "m.colk"), learns=True)
+    for each in (service, again):
+        app = make_app(LiveFeed(), "Model of y", each)
+        answer = client(app, "POST", "/learn", json=body).json()
+        assert answer == {"rows": 303, "learned": 0, "predictions": None}
+        assert client(app, "POST", "/learn", json={**body, "key": "b"}).json()["learned"] == 3
+    for key in ("", 101 * "x", 7, []):
+        answer = client(app, "POST", "/learn", json={**body, "key": key})
+        assert answer.status_code == 422
+        assert "key must be a text" in answer.json()["error"]
+
+
+def test_the_keys_take_bounded_memory():
+    service = Service(stream_model(50), learns=True)
+    for k in range(1010):
+        service.learn({"rows": [{"x": 0.1, "y": 0.1}], "key": f"key {k}"})
+    assert service.model.notes["keys"] == [f"key {k}" for k in range(10, 1010)]
 
 
 def test_other_requests(client):

@@ -1,15 +1,19 @@
 """`colk serve` as a process."""
 
 import signal
+import socket
+import subprocess
+import sys
 
 import httpx
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from serving_cases import rows
+from serving_cases import rows, stream_model
 
 import colk
 from colk.cli import main
 from colk.cli.serving import Service
+from colk.tabular import TableModel
 
 
 def test_it_learns_and_saves_on_ctrl_c(start, model_file, tmp_path):
@@ -62,21 +66,55 @@ def test_it_refuses_to_start(model_file, tmp_path, capsys, monkeypatch, options,
     assert len(error.splitlines()) == 1
 
 
-@pytest.mark.slow
-def test_schemathesis_finds_nothing(start, model_file):
-    """Requests that follow the description are answered, others get an error of the client."""
-    schemathesis = pytest.importorskip("schemathesis")
+def test_what_was_learned_is_saved_elsewhere_if_its_folder_is_gone(start, model_file, tmp_path):
+    folder, home = tmp_path / "gone", tmp_path / "home"
+    folder.mkdir(), home.mkdir()
+    options = ("--learn", "--port", 0, "--out", folder / "m.colk")
+    server = start("serve", model_file, *options, folder=home)
+    httpx.post(server.url + "learn", json={"rows": rows(20, seed=3)})
+    folder.rmdir()
+    code, _, error = server.stop()
+    (saved,) = home.glob("m-*.colk")
+    assert code == 2
+    assert f"the model is saved in {saved}" in error
+    assert colk.load(saved).rows == 320
+
+
+def test_a_body_that_is_half_sent_writes_nothing(start, model_file):
     server = start("serve", model_file, "--learn", "--port", 0)
-    schema = schemathesis.openapi.from_url(server.url + "openapi.json")
-    tried = []
-    for operation in schema.get_all_operations():
+    host, port = server.url.split("/")[2].split(":")
+    head = b"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for _ in range(5):
+        with socket.create_connection((host, int(port))) as half:
+            half.sendall(head + b"Content-Length: 100\r\n\r\n{")
+    assert httpx.get(server.url + "health").status_code == 200
+    assert server.stop()[::2] == (0, "")
 
-        @given(case=operation.ok().as_strategy())
-        @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-        def check(case):
-            tried.append(case.path)
-            case.call_and_validate(base_url=server.url.rstrip("/"))
 
-        check()
-    assert set(tried) == {"/health", "/model", "/predict", "/learn"}
+def labels_model():
+    x = np.linspace(-1.0, 1.0, 40)
+    model = TableModel("y", ["x", "day"], dates=["day"], task="classification")
+    return model.learn({"x": x, "day": 86400.0 * np.arange(40)}, ["no", "yes"] * 20)
+
+
+def intervals_model():
+    model = stream_model()
+    model.calibrate(np.linspace(-0.1, 0.1, 99))
+    model.notes = {"intervals": 0.9}
+    return model
+
+
+@pytest.mark.parametrize("make", [labels_model, intervals_model])
+def test_schemathesis_finds_nothing(start, make, tmp_path):
+    """Requests that follow the description are answered, others get an error of the client."""
+    pytest.importorskip("schemathesis")
+    colk.save(make(), tmp_path / "m.colk")
+    server = start("serve", tmp_path / "m.colk", "--learn", "--port", 0)
+    command = [sys.executable, "-m", "schemathesis.cli", "run", server.url + "openapi.json"]
+    command += ["--checks", "all", "--max-examples", "15", "--seed", "1", "--no-color"]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, cwd=tmp_path
+    )
+    assert found.returncode == 0, found.stdout
+    assert "Tested: 4" in found.stdout
     assert server.stop()[0] == 0

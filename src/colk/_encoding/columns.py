@@ -19,6 +19,7 @@ __all__ = [
     "as_texts",
     "check_names",
     "check_numbers",
+    "check_utf8",
     "checked_table",
     "is_missing",
     "kind_of_objects",
@@ -59,6 +60,7 @@ def check_names(target: str, features: Sequence[str], categorical: Sequence[str]
     """Raise if columns are missing, named twice or used twice."""
     if not features:
         raise ValueError("there are no features to learn from")
+    check_utf8([target, *features], "the header")
     if len(set(features)) < len(features):
         raise ValueError("features are named twice")
     if target in features:
@@ -136,7 +138,25 @@ def as_texts(values: Any, name: str) -> NDArray[np.object_]:
         value if type(value) is str else None if is_missing(value) else str(value)
         for value in values
     ]
+    check_utf8(texts.tolist(), name)
     return texts
+
+
+def check_utf8(texts: Sequence[str | None], name: str) -> None:
+    """Raise if a text cannot be written as UTF-8, because half of a surrogate pair is missing.
+
+    Examples
+    --------
+    >>> check_utf8(["Bonn", "\\ud800"], "city")
+    Traceback (most recent call last):
+    ValueError: city has a text that is not UTF-8: '\\ud800'
+    """
+    try:
+        "".join(text for text in texts if text is not None).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has a text that is not UTF-8: {error.object[error.start : error.end]!r}"
+        ) from None
 
 
 def as_seconds(values: Any, name: str) -> Array:

@@ -1,5 +1,6 @@
 """Encode columns of numbers, categories and dates, with gaps, as rows for a kernel."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,11 @@ __all__ = ["MISSING", "OTHER", "TableEncoder"]
 
 # Code of a category for an unknown value.
 OTHER = -1.0
+
+# Bytes for the values of categories, and for each value besides its text. A stream of new values
+# fills them, and later values count as unknown.
+_MOST_TEXT = 2**24
+_PER_VALUE = 64
 
 # Largest number of rows that determine the median of a column.
 _TYPICAL_ROWS = 20_000
@@ -42,7 +48,7 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
     the first data had gaps, at least 30 rows and at most 60 columns; each value of a category
     counts as a column. Otherwise it is filled with the column's median.
 
-    New values of a category get new codes. The first gap in a column adds an indicator at the end
+    New values of a category get new codes, until all values take 16 MB. The first gap in a column adds an indicator at the end
     of the row, which is 0 in all earlier rows.
 
     Parameters
@@ -103,6 +109,7 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
         self._typical = {name: float((typical or {}).get(name, 0.0)) for name in measured}
         self._cycles = {name: tuple((cycles or {}).get(name, ())) for name in self._of("date")}
         self._codes: dict[str, dict[str | None, float]] = {}
+        self._text_size = 0
         for name in self._of("category"):
             self._codes[name] = {None: MISSING}
             self._admit_values(name, (values or {}).get(name, ()))
@@ -208,17 +215,19 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
     def _admit(self, known: Mapping[str, Any], grows: bool = True) -> None:
         for name, kind in self.columns:
             if kind == "category":
-                self._admit_values(name, known[name])
+                self._admit_values(name, known[name], _MOST_TEXT)
             elif grows and not self.effects and self._has_first_gap(name, known[name]):
                 self.gaps.append(name)
 
     def _has_first_gap(self, name: str, values: Array) -> bool:
         return name not in self.gaps and bool(np.isnan(values).any())
 
-    def _admit_values(self, name: str, values: Iterable[Any]) -> None:
+    def _admit_values(self, name: str, values: Iterable[Any], most: float = math.inf) -> None:
         codes = self._codes[name]
         for value in dict.fromkeys(values):
-            codes.setdefault(value, float(len(codes)))
+            size = self._text_size + _PER_VALUE + len(value or "")
+            if value not in codes and size <= most:
+                codes[value], self._text_size = float(len(codes)), size
 
     def values_of(self, name: str) -> list[str]:
         """Return the values of a category so far, in the order of their codes.

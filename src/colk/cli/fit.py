@@ -14,7 +14,7 @@ from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, HeldOutRows
 from colk.cli.new_model import new_model
 from colk.cli.options import add_command, add_data, need, need_serve, open_source
-from colk.cli.paths import check_apart, check_file
+from colk.cli.paths import check_apart, check_file, write_somewhere
 from colk.cli.rejects import Rejects, TooManyRejectsError
 from colk.cli.resumed_model import resumed_model
 
@@ -137,18 +137,19 @@ def _learn(run: "Run", arguments: argparse.Namespace) -> int:
 
             try:
                 finished = run.learn(stopped, tell)
-            except TooManyRejectsError as error:
-                if not run.source.waits:
+            except (TooManyRejectsError, OSError) as error:
+                if not run.source.waits or model.rows == 0:
                     raise
-                run.save()  # the rows of a pipe cannot be read again
-                raise TooManyRejectsError(
+                # The rows of a pipe cannot be read again.
+                write_somewhere(run.save, arguments.model)
+                raise type(error)(
                     f"{error}; the model of {model.rows:,} rows is saved in {arguments.model}"
                 ) from error
         if not finished and model.rows == 0:
             raise KeyboardInterrupt("stopped before a row was learned; no model was written")
         if model.rows == 0:
             raise run.nothing_learned()
-        run.save()
+        write_somewhere(run.save, arguments.model)
         if stopped():
             goes_on = "" if finished else ", and --resume continues"
             raise KeyboardInterrupt(

@@ -1,13 +1,14 @@
-"""Check output paths before the work begins, and open pages in the browser at the end."""
+"""Check output paths before the work begins; at the end, write files and open pages."""
 
 import os
 import secrets
 import sys
+import tempfile
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-__all__ = ["check_apart", "check_file", "check_folder", "open_page"]
+__all__ = ["check_apart", "check_file", "check_folder", "open_page", "write_somewhere"]
 
 
 def check_apart(written: Sequence[tuple[Path | None, str]], read: Iterable[str | Path]) -> None:
@@ -100,6 +101,32 @@ def _try(folder: Path, what: str) -> None:
         raise OSError(f"{what} cannot be written: {error.strerror}") from error
     finally:
         probe.unlink(missing_ok=True)
+
+
+def write_somewhere(write: Callable[[Path], object], path: Path) -> None:
+    """Write a file; if that fails, write another one and raise an error that names it.
+
+    What a long run has learned is then not lost on a full disk.
+
+    Parameters
+    ----------
+    write : callable
+        Writes a file of this path.
+    path : Path
+        The file.
+    """
+    try:
+        write(path)
+    except OSError as error:
+        name = f"{path.stem}-{secrets.token_hex(4)}{path.suffix}"
+        for folder in (Path.cwd(), Path.home(), Path(tempfile.gettempdir())):
+            try:
+                write(folder / name)
+            except OSError:
+                continue
+            message = f"{error.strerror}; the model is saved in {folder / name}"
+            raise OSError(error.errno, message, str(path)) from error
+        raise
 
 
 def open_page(path: Path) -> None:

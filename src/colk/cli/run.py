@@ -366,8 +366,14 @@ class Run:
         size = self.source.size
         return None if size is None else size * sum(_COSTS.values())
 
-    def save(self) -> None:
-        """Write the model, with the place of the run in its notes."""
+    def save(self, path: Path | None = None) -> None:
+        """Write the model, with the place of the run in its notes.
+
+        Parameters
+        ----------
+        path : Path, optional
+            The file. Default: that of the run.
+        """
         baseline = self._baselines.fitted()
         if baseline is not None:
             self.model.notes["baselines"] = baseline.state
@@ -382,7 +388,7 @@ class Run:
             "rejects_size": self.rejects.size,
             "record": self.record.state,
         }
-        save(self.model, self.path)
+        save(self.model, path or self.path)
 
 
 def _at(path: str, lines: NDArray[np.int64], error: Exception) -> Exception:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from colk.cli.options import add_command, count, need_serve, port
-from colk.cli.paths import check_file
+from colk.cli.paths import check_file, write_somewhere
 
 __all__ = ["add_parser"]
 
@@ -91,7 +91,8 @@ def _run(arguments: argparse.Namespace) -> None:
     sys.stderr.flush()
     with ServiceState(service, feed):
         serve(app, at, feed.close)
-    if service.save():
+    if service.has_news:
+        write_somewhere(service.save, path)
         print(f"{path}: {model.rows:,} rows learned")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from colk._encoding.columns import Column, check_numbers
+from colk._encoding.columns import Column, check_numbers, check_utf8
 from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import RunningScale
@@ -117,6 +117,7 @@ class TableRows(Guarded):
             targets = check_numbers(y, self.target).copy()
         else:
             targets = np.array([str(label) for label in y], dtype=object)
+            check_utf8(targets.tolist(), self.target)
         if len(targets) != n:
             raise ValueError(f"{self.target} has {len(targets)} rows, expected {n}")
         return targets

@@ -357,6 +357,8 @@ class TableModel(TableStream, StoredTable):
         source, y, _ = self.checked_rows(columns, y)
         if len(y) == 0:
             return self
+        if self.task == "classification":
+            self._check_labels(y)
         self._inputs, X = self._inputs.learned(source)
         targets = y[:, None]
         if self.task == "regression":

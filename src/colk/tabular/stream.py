@@ -40,22 +40,25 @@ class TableStream(TablePredictor):
             start = end
 
     def _add_label(self, label: str) -> None:
-        if label in self.labels:
-            return
-        if self.loss.kind == "binary" and len(self.labels) == 2:
+        if label not in self.labels:
+            self.labels.append(label)
+            if self.loss.kind == "multiclass" and len(self.labels) > 2:
+                self._grow(len(self.labels))
+
+    def _check_labels(self, labels: Any) -> None:
+        """Raise if there are more labels, with those of earlier rows, than the loss can separate."""
+        known = list(dict.fromkeys([*self.labels, *labels]))
+        if self.loss.kind == "binary" and len(known) > 2:
             if isinstance(self.loss, Logistic):
                 raise ValueError(
-                    f"the model was fitted to two classes, {self.labels[0]!r} and "
-                    f"{self.labels[1]!r}; to add {label!r}, fit it again with rows of all three"
+                    f"the model was fitted to two classes, {known[0]!r} and {known[1]!r}; to add "
+                    f"{known[2]!r}, fit it again with rows of all three"
                 )
             raise ValueError(
-                f"{type(self.loss).__name__} separates two classes, {self.labels[0]!r} and "
-                f"{self.labels[1]!r}; with {label!r} there are three, so leave the loss out"
+                f"{type(self.loss).__name__} separates two classes, {known[0]!r} and "
+                f"{known[1]!r}; with {known[2]!r} there are three, so leave the loss out"
             )
-        if len(self.labels) == MOST_CLASSES:
+        if len(known) > MOST_CLASSES:
             raise ValueError(
                 f"{self.target} has more than {MOST_CLASSES} classes; is it a regression?"
             )
-        self.labels.append(label)
-        if self.loss.kind == "multiclass" and len(self.labels) > 2:
-            self._grow(len(self.labels))

@@ -14,10 +14,11 @@ from colk.cli.serving.openapi import describe
 from colk.cli.serving.service import RequestError, Service
 
 with needed_for("serving a model", extra="serve"):
+    from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
     from starlette.routing import Route
 
@@ -25,6 +26,9 @@ __all__ = ["LARGEST_BODY", "make_app"]
 
 # Size of the largest request in bytes.
 LARGEST_BODY = 4_000_000
+# Largest size of all bodies that wait for their end or for their answer, and seconds for each.
+_MOST_WAITING = 64_000_000
+_SLOWEST_BODY = 30.0
 # Seconds between two keep-alive messages to a page that watches, and between two states.
 _PATIENCE = 5.0
 _PAUSE = 0.2
@@ -100,35 +104,55 @@ def _routes(feed: LiveFeed, title: str, service: Service | None, needs_token: bo
         return JSONResponse(await run_in_threadpool(answering.state))
 
     routes += [Route("/openapi.json", openapi), Route("/model", model)]
-    routes.append(Route("/predict", _posted(answering.predict), methods=["POST"]))
+    post = _Posts()
+    routes.append(Route("/predict", post.endpoint(answering.predict), methods=["POST"]))
     if answering.learns:
-        routes.append(Route("/learn", _posted(answering.learn), methods=["POST"]))
+        routes.append(Route("/learn", post.endpoint(answering.learn), methods=["POST"]))
     return routes
 
 
-def _posted(answer: Callable[[Any], dict[str, Any]]) -> Callable[[Request], Any]:
-    """Return an endpoint that reads JSON and answers with JSON."""
+class _Posts:
+    """Reads bodies of JSON, and answers one after another, because a parsed body is large."""
 
-    async def endpoint(request: Request) -> Response:
-        asked = _parsed(await _body(request))
-        return JSONResponse(await run_in_threadpool(answer, asked))
+    def __init__(self) -> None:
+        self._waiting = 0  # bytes
+        self._one_by_one = CapacityLimiter(1)
 
-    return endpoint
+    def endpoint(self, answer: Callable[[Any], dict[str, Any]]) -> Callable[[Request], Any]:
+        """Return an endpoint that reads JSON and answers with JSON."""
 
+        async def respond(request: Request) -> Response:
+            body = bytearray()
+            try:
+                await self._read(request, body)
+                given = bytes(body)
+                found = await to_thread.run_sync(
+                    lambda: answer(_parsed(given)), limiter=self._one_by_one
+                )
+            except TimeoutError as error:
+                message = f"the body did not arrive within {_SLOWEST_BODY:g} seconds"
+                raise RequestError(message, 408) from error
+            except ClientDisconnect as error:  # nobody reads the answer
+                raise RequestError("the client closed the connection", 400) from error
+            finally:
+                self._waiting -= len(body)
+            return JSONResponse(found)
 
-async def _body(request: Request) -> bytes:
-    """Return the body of a request; raise if its type is not JSON, or if it is too long."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RequestError("the body must be JSON, with the content type application/json", 415)
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_BODY:
-            raise RequestError(f"the body is longer than {LARGEST_BODY:,} bytes", 413)
-        parts.append(part)
-    return b"".join(parts)
+        return respond
+
+    async def _read(self, request: Request, body: bytearray) -> None:
+        """Read the body of a request; raise if its type is not JSON, or if it is too long."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise RequestError("the body must be JSON, with the content type application/json", 415)
+        async with asyncio.timeout(_SLOWEST_BODY):
+            async for part in request.stream():
+                if len(body) + len(part) > LARGEST_BODY:
+                    raise RequestError(f"the body is longer than {LARGEST_BODY:,} bytes", 413)
+                if self._waiting + len(part) > _MOST_WAITING:
+                    raise RequestError("too many requests are waiting; try again later", 503)
+                body += part
+                self._waiting += len(part)
 
 
 def _parsed(body: bytes) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 from colk._encoding.columns import LARGEST
 from colk._version import __version__
-from colk.cli.serving.service import MOST_ROWS, Service
+from colk.cli.serving.service import LONGEST_KEY, LONGEST_TEXT, MOST_ROWS, Service
 from colk.tabular import TableModel
 
 __all__ = ["describe"]
@@ -22,9 +22,10 @@ def describe(service: Service, needs_token: bool) -> dict[str, Any]:
     """
     model = service.model
     features = {name: _cell(model, name) for name in model.features}
-    target = {model.target: _label() if model.task == "classification" else _number()}
-    row = {"type": "object", "properties": features | target, "additionalProperties": False}
-    known = row | {"required": [model.target]}
+    target = {model.target: _plain() if model.task == "classification" else _number()}
+    row = {"type": "object", "additionalProperties": False}
+    known = row | {"properties": features | target, "required": [model.target]}
+    row |= {"properties": features | {model.target: {"description": "not used"}}}
     coverage = {"coverage": _share()} if len(model.residuals) else {}
     rows = {"type": "array", "minItems": 1, "maxItems": MOST_ROWS}
     paths: dict[str, Any] = {
@@ -42,12 +43,13 @@ def describe(service: Service, needs_token: bool) -> dict[str, Any]:
         paths["/learn"] = {
             "post": _post(
                 "predict rows, then learn them",
-                _object({"rows": rows | {"items": known}}, required=["rows"]),
+                _object({"rows": rows | {"items": known}, "key": _key()}, required=["rows"]),
                 _object(
                     {
                         "rows": {"type": "integer"},
                         "learned": {"type": "integer"},
                         "predictions": {"type": ["array", "null"]},
+                        "warning": _label(),
                     }
                 ),
             )
@@ -66,14 +68,28 @@ def describe(service: Service, needs_token: bool) -> dict[str, Any]:
 
 def _cell(model: TableModel, name: str) -> dict[str, Any]:
     if name in model.categorical:
-        return {"type": ["string", "null"]}
+        return _plain("null")
     if name in model.dates:
+        dates = [{"type": "string", "format": each} for each in ("date", "date-time")]
         return {
-            **_number(),
-            "type": ["number", "null", "string"],
+            "anyOf": [*dates, _number(), {"enum": [None, ""]}],
             "description": "a date or time, or seconds since 1970",
         }
     return _number() | {"type": ["number", "null"]}
+
+
+def _plain(*more: str) -> dict[str, Any]:
+    """Return the schema of a text, which may also be sent as a number, or as true or false."""
+    return {"type": ["string", "number", "boolean", *more], "maxLength": LONGEST_TEXT}
+
+
+def _key() -> dict[str, Any]:
+    return {
+        "type": ["string", "null"],
+        "minLength": 1,
+        "maxLength": LONGEST_KEY,
+        "description": "a request with the key of an earlier one learns nothing",
+    }
 
 
 def _number() -> dict[str, Any]:
@@ -85,7 +101,7 @@ def _label() -> dict[str, Any]:
 
 
 def _share() -> dict[str, Any]:
-    return {"type": "number", "exclusiveMinimum": 0.0, "exclusiveMaximum": 1.0}
+    return {"type": ["number", "null"], "exclusiveMinimum": 0.0, "exclusiveMaximum": 1.0}
 
 
 def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
@@ -116,7 +132,7 @@ def _get(summary: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 def _post(summary: str, body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     responses = {"200": {"description": "the answer", **_json(answer)}}
-    responses |= _errors("400", "401", "409", "413", "415", "422")
+    responses |= _errors("400", "401", "408", "409", "413", "415", "422", "503")
     return {
         "summary": summary,
         "requestBody": {"required": True, **_json(body)},

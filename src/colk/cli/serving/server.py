@@ -1,5 +1,6 @@
 """Run an application in the main thread until Ctrl-C, or in another thread."""
 
+import asyncio
 import ipaddress
 import signal
 import socket
@@ -12,6 +13,7 @@ from colk._extras import needed_for
 
 with needed_for("serving a model", extra="serve"):
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["LOOPBACK_NAMES", "is_loopback", "listening", "running", "serve"]
 
@@ -20,8 +22,9 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 # Seconds that the server waits for open requests when it ends.
 _FAREWELL = 5
-# Largest number of connections at a time.
+# Largest number of connections at a time, and seconds for the head of a request.
 _CONNECTIONS = 200
+_SLOWEST_HEAD = 10.0
 
 
 def is_loopback(host: str) -> bool:
@@ -66,6 +69,56 @@ def listening(host: str, port: int) -> socket.socket:
     return made
 
 
+class _Protocol(H11Protocol):
+    """HTTP that closes connections without a request, if they are slow or if there are too many."""
+
+    _limit: asyncio.TimerHandle | None = None
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: Any) -> None:
+        """Make room for a new connection: close the one that has been idle for longest."""
+        super().connection_made(transport)
+        self._began = self.loop.time()
+        connections: set[Any] = self.connections
+        idle = [each for each in connections if each is not self and each._is_idle]
+        if len(connections) >= _CONNECTIONS and idle:
+            oldest = min(idle, key=lambda each: each._began)
+            connections.discard(oldest)
+            oldest.transport.abort()
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Note the time from which the connection is idle."""
+        self._began = self.loop.time()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting for a head."""
+        super().connection_lost(exc)
+        self._stop_watching()
+
+    def _watch(self) -> None:
+        """Close the connection if the head of a request does not end in time."""
+        if not self._is_idle:
+            self._stop_watching()
+        elif self._limit is None:
+            self._limit = self.loop.call_later(_SLOWEST_HEAD, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
+
 class _Server(uvicorn.Server):
     """A server that does not handle signals; the caller handles them."""
 
@@ -78,6 +131,7 @@ def _make(app: Any) -> _Server:
     return _Server(
         uvicorn.Config(
             app,
+            http=_Protocol,
             log_level="error",
             access_log=False,
             lifespan="off",

@@ -1,12 +1,14 @@
 """Answer requests to a model: convert them to rows, predict and learn."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from colk._encoding.columns import check_utf8
 from colk._engine.locks import held
 from colk.persistence import save
 from colk.tabular import TableModel
@@ -14,10 +16,15 @@ from colk.tabular.intervals import conformal_ends
 from colk.tabular.moments import as_moment
 from colk.tabular.record import RunRecord
 
-__all__ = ["MOST_ROWS", "RequestError", "Service"]
+__all__ = ["LONGEST_KEY", "LONGEST_TEXT", "MOST_ROWS", "RequestError", "Service"]
 
 # Largest number of rows in a request.
 MOST_ROWS = 10_000
+# Largest number of characters of a text in a request.
+LONGEST_TEXT = 1000
+# Number of keys of learn requests that the model remembers, and their largest length.
+_KEYS = 1000
+LONGEST_KEY = 100
 # Number of latest residuals, from before learning, that calibrate intervals.
 _LATEST = 1000
 
@@ -81,7 +88,7 @@ class Service:
     ) -> None:
         self.model, self.learns = model, learns
         self._path, self._every = path, every
-        self._saved = model.rows
+        self._saved = self._tried = model.rows
         self.record = RunRecord(model.notes.get("record") if learns else None)
 
     # -- requests ----------------------------------------------------------------------------
@@ -130,29 +137,49 @@ class Service:
     def learn(self, request: Any) -> dict[str, Any]:
         """Answer a request to learn: predict the rows, then learn them.
 
+        The answer has a "warning" if a checkpoint was due and could not be written.
+
         Parameters
         ----------
         request : mapping
-            "rows", a list of objects with the features and the target.
+            "rows", a list of objects with the features and the target, and optionally "key", a
+            text. A request with the key of an earlier one learns nothing.
         """
         if not self.learns:
             raise RequestError("this server does not learn; start it with --learn", 403)
-        rows = _rows(request, {"rows"})
+        rows, key = _rows(request, {"rows", "key"}), _key(request.get("key"))
         columns, y = self._columns(rows), self._targets(rows)
         model = self.model
         with held(model):
+            keys = model.notes.get("keys", [])
+            if key is not None and key in keys:
+                return {"rows": model.rows, "learned": 0, "predictions": None}
             try:
                 before = model.predict(columns) if model.rows else None
                 model.learn(columns, y)
             except (ValueError, ArithmeticError) as error:
                 raise RequestError(str(error)) from error
+            if key is not None:
+                model.notes = {**model.notes, "keys": [*keys, key][-_KEYS:]}
             if before is not None:
                 self._count(before, columns, y)
             predictions = None if before is None else before.tolist()
             answer = {"rows": model.rows, "learned": len(rows), "predictions": predictions}
-        if self._every is not None and model.rows - self._saved >= self._every:
-            self.save()
-        return answer
+        return answer | self._checkpoint()
+
+    def _checkpoint(self) -> dict[str, str]:
+        """Save the model if that is due; return a warning if it fails, as the rows are learned."""
+        is_due = self._every is not None and self.model.rows - self._tried >= self._every
+        if self._path is None or not is_due:
+            return {}
+        self._tried = self.model.rows
+        try:
+            self.save(self._path)
+        except OSError as error:
+            warning = f"{error.filename}: {error.strerror}"
+            print(f"colk: {warning}", file=sys.stderr, flush=True)
+            return {"warning": f"the rows are learned, but the model is not saved: {warning}"}
+        return {}
 
     def _count(self, before: Any, columns: Mapping[str, Any], y: Any) -> None:
         """Record the errors of rows before they were learned, and calibrate the intervals."""
@@ -200,15 +227,23 @@ class Service:
 
     # -- the model ---------------------------------------------------------------------------
 
-    def save(self) -> bool:
-        """Write the model atomically if it has learned rows; return whether it was written."""
-        if self._path is None or self.model.rows == self._saved:
-            return False
+    @property
+    def has_news(self) -> bool:
+        """Whether the model has learned rows that are not saved."""
+        return self._path is not None and self.model.rows != self._saved
+
+    def save(self, path: Path) -> None:
+        """Write the model atomically.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        """
         with held(self.model):
             self.model.notes = {**self.model.notes, "record": self.record.state}
-            save(self.model, self._path)
+            save(self.model, path)
             self._saved = self.model.rows
-        return True
 
     def whole(self, read: Callable[[], Any]) -> Any:
         """Call a function while the model is locked, and return its result.
@@ -251,13 +286,21 @@ def _rows(request: Any, known: set[str]) -> Sequence[Mapping[str, Any]]:
     if not isinstance(rows, list) or not rows:
         raise RequestError("rows must be a list of at least one object")
     if len(rows) > MOST_ROWS:
-        raise RequestError(
-            f"there are {len(rows):,} rows, but at most {MOST_ROWS:,} are allowed", 413
-        )
+        raise RequestError(f"there are {len(rows):,} rows, but at most {MOST_ROWS:,} are allowed")
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise RequestError(f"row {number} must be an object with a value for each column")
     return rows
+
+
+def _key(key: Any) -> str | None:
+    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+        raise RequestError(f"key must be a text of 1 to {LONGEST_KEY} characters")
+    try:
+        check_utf8([key], "key")
+    except ValueError as error:
+        raise RequestError(str(error)) from error
+    return key
 
 
 def _is_number(cell: Any) -> bool:
@@ -290,6 +333,7 @@ def _text(cell: Any, name: str, row: int) -> str | None:
         return None
     if isinstance(cell, list | dict):
         raise RequestError(f"row {row}: {name} must be a text")
-    if isinstance(cell, str):
-        return cell
-    return str(cell).lower() if isinstance(cell, bool) else str(cell)
+    text = str(cell).lower() if isinstance(cell, bool) else str(cell)
+    if len(text) > LONGEST_TEXT:
+        raise RequestError(f"row {row}: {name} is longer than {LONGEST_TEXT:,} characters")
+    return text
