@@ -22,12 +22,6 @@ from colk.losses import Pinball
 from colk.tabular import TableModel
 from colk.tabular.reading import Source
 
-# What fails today: for each door the reason, and the tasks. A task that no longer fails must go.
-_RISKS = ["cvar", "variance", "entropic"]
-_TASKS = ["huber", "squared", "pinball", "two classes", "four classes", *_RISKS]
-_DASK = "rounding of the sums over partitions: 4e-8 in the weights"
-FAILING = {"Dask, 3 parts": (_DASK, ["entropic"])}
-
 SMALL = {"max_atoms": 40}
 QUICK = {**SMALL, "kernel": "gaussian"}
 # The path would end at the mean, as it does for the variance.
@@ -227,12 +221,6 @@ SOME = {
 CASES = [(task, door) for task in TASKS for door in SOME.get(task, USUAL)]
 
 
-def marked(task, door):
-    why, failing = FAILING.get(door, ("", ()))
-    marks = pytest.mark.xfail(strict=True, reason=why) if task in failing else ()
-    return pytest.param(task, door, marks=marks, id=f"{task}-{door}")
-
-
 @dataclass(frozen=True)
 class Tools:
     files: object
@@ -245,7 +233,7 @@ def tools(files, tmp_path, pool):
     return Tools(files, tmp_path, pool)
 
 
-@pytest.mark.parametrize(("task", "door"), [marked(*case) for case in CASES])
+@pytest.mark.parametrize(("task", "door"), CASES)
 def test_a_door_gives_the_model_of_a_data_frame(task, door, tools):
     weighted = TASKS[task].has_weights and door in TAKE_WEIGHTS
     found = view(DOORS[door](TASKS[task], tools), rows_for_prediction())
