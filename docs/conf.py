@@ -30,7 +30,7 @@ extensions = [
     "message_lists",
     "prose",
     "public_names",
-    "signatures",
+    "members",
     "titles",
 ]
 exclude_patterns = ["_*", "bench", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]

@@ -1,6 +1,6 @@
-"""CONTRIBUTING agrees with the code: its sources are those of the package, its drawing is right.
+"""CONTRIBUTING and docs/develop agree with the code: their sources are those of the package.
 
-`python tests/test_contributing.py` updates the sources in CONTRIBUTING.
+`python tests/test_contributing.py` updates the sources in docs/develop.
 """
 
 import ast
@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT / "lab" / "tables"))
 
 from trace_files import files_of_partial_fit  # noqa: E402
 
 GUIDE = ROOT / "CONTRIBUTING.md"
+PAGES = sorted((ROOT / "docs" / "develop").glob("*.md"))
 PACKAGE = ROOT / "src" / "colk"
 INCLUDED = re.compile(r"(<!-- source: (\S+) (\S+) -->\n```\w+\n)(.*?)(```\n)", re.DOTALL)
 
@@ -42,7 +43,9 @@ def source(path, name):
     return "".join(lines[found.lineno - 1 : found.end_lineno])
 
 
-INCLUSIONS = [match.groups()[1:4] for match in INCLUDED.finditer(GUIDE.read_text("utf-8"))]
+INCLUSIONS = [
+    match.groups()[1:4] for page in PAGES for match in INCLUDED.finditer(page.read_text("utf-8"))
+]
 
 
 @pytest.mark.parametrize(("path", "name", "shown"), INCLUSIONS, ids=lambda value: value[:60])
@@ -57,14 +60,18 @@ def test_every_kind_of_term_is_shown():
     assert "src/colk/trackers.py" in shown
 
 
-def drawing(heading):
-    """Return the drawing of a section."""
-    section = GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
-    return section.split("```text\n")[1].split("```\n")[0]
+def drawings(page):
+    """Return the drawings of a page."""
+    return re.findall(r"```text\n(.*?)```\n", page.read_text("utf-8"), re.DOTALL)
+
+
+def test_contributing_is_short():
+    assert len(GUIDE.read_bytes()) <= 4096
 
 
 def test_the_drawing_is_the_way_of_a_sample():
-    drawn = re.findall(r"[\w/]+\.py", drawing("One sample's way"))
+    (drawing,) = drawings(ROOT / "docs" / "develop" / "architecture.md")
+    drawn = re.findall(r"[\w/]+\.py", drawing)
     assert len(drawn) == len(set(drawn)) <= 15
     assert set(drawn) == set(files_of_partial_fit())
 
@@ -72,26 +79,30 @@ def test_the_drawing_is_the_way_of_a_sample():
 def test_the_drawing_of_the_layers_is_the_contract():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     layers = contracts["tool"]["importlinter"]["contracts"][0]["layers"]
-    drawn = [line[22:] for line in drawing("Layout").splitlines()]
+    (drawing,) = drawings(GUIDE)
+    drawn = [line[22:] for line in drawing.splitlines()]
     assert [set(line.replace("|", " ").split()) for line in drawn] == [
         {room.strip().removeprefix("colk.") for room in re.split("[:|]", layer)} for layer in layers
     ]
     assert ["|" in line for line in drawn] == ["|" in layer for layer in layers]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
-def test_paths_that_are_named_exist(name):
-    for path in re.findall(
-        r"`((?:src|tests|benchmarks|docs|examples)/[\w./]+)`", (ROOT / name).read_text("utf-8")
-    ):
+@pytest.mark.parametrize("page", [ROOT / "README.md", GUIDE, *PAGES], ids=lambda page: page.stem)
+def test_paths_that_are_named_exist(page):
+    text = page.read_text("utf-8")
+    linked = re.findall(r"\]\((docs/[\w./]+)\)", text) if page.parent == ROOT else []
+    for path in linked + re.findall(r"`((?:src|tests|lab|docs|examples)/[\w./]+)`", text):
         assert (ROOT / path).exists(), path
 
 
 def renew():
-    """Update the sources that CONTRIBUTING includes."""
-    text = GUIDE.read_text("utf-8")
-    text = INCLUDED.sub(lambda found: found[1] + source(found[2], found[3]) + found[5], text)
-    GUIDE.write_text(text, "utf-8")
+    """Update the sources that docs/develop includes."""
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        page.write_text(
+            INCLUDED.sub(lambda found: found[1] + source(found[2], found[3]) + found[5], text),
+            "utf-8",
+        )
 
 
 if __name__ == "__main__":

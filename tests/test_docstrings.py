@@ -19,12 +19,15 @@ sys.path.append(str(Path(__file__).parents[1] / "docs" / "_ext"))
 from inventory import names_in, needs_docstring, public_modules
 
 FOLDER = Path(colk.__file__).parent
+LAB = Path(__file__).parents[1] / "lab" / "src" / "colk_lab"
+SOURCES = sorted([*FOLDER.rglob("*.py"), *LAB.rglob("*.py")])
 # Packages that only the extras install.
 EXTRAS = {"gymnasium", "matplotlib", "pandas", "pyarrow", "rich", "river"}
 
 
 def module_name(path):
-    parts = path.relative_to(FOLDER.parent).with_suffix("").parts
+    home = LAB if path.is_relative_to(LAB) else FOLDER
+    parts = path.relative_to(home.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -39,7 +42,7 @@ def docstrings(node, name=""):
 
 
 def examples():
-    for path in sorted(FOLDER.rglob("*.py")):
+    for path in SOURCES:
         for name, text, line in docstrings(ast.parse(path.read_text(encoding="utf-8"))):
             if ">>>" in text:
                 module = module_name(path)
@@ -72,9 +75,7 @@ def test_examples(path, module, text, line, pytestconfig):
 def test_none_is_lost():
     """The tests above run every `>>>` line of the sources."""
     found = sum(text.count(">>> ") for *_, text, _ in (param.values for param in examples()))
-    assert found == sum(
-        path.read_text(encoding="utf-8").count(">>> ") for path in FOLDER.rglob("*.py")
-    )
+    assert found == sum(path.read_text(encoding="utf-8").count(">>> ") for path in SOURCES)
 
 
 @pytest.mark.parametrize("name", [name for name in public_modules() if name != "colk.data"])

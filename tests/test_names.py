@@ -7,6 +7,7 @@ from pathlib import Path
 import colk
 
 FOLDER = Path(colk.__file__).parent
+LAB = Path(__file__).parents[1] / "lab" / "src" / "colk_lab"
 
 # Names of several classes, with the reason.
 SHARED = {
@@ -26,10 +27,10 @@ SHARED = {
 
 def test_no_two_classes_share_a_name():
     places = defaultdict(list)
-    for path in sorted(FOLDER.rglob("*.py")):
+    for path in sorted([*FOLDER.rglob("*.py"), *LAB.rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{path.relative_to(FOLDER)}:{node.lineno}")
+                places[node.name].append(f"{path}:{node.lineno}")
     shared = {name: found for name, found in places.items() if len(found) > 1}
     unexplained = {name: found for name, found in shared.items() if name not in SHARED}
     assert not unexplained, f"rename one of each, or give a reason in {Path(__file__).name}"

@@ -1,11 +1,12 @@
-"""Collect the messages of all errors and warnings from the sources of the package."""
+"""Collect the messages of all errors and warnings from the sources of both packages."""
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "src" / "colk"
+ROOT = Path(__file__).parents[2]
+PACKAGES = (ROOT / "src" / "colk", ROOT / "lab" / "src" / "colk_lab")
 HOLE = "…"
 # All messages of these classes have the same solution, so the class name covers them.
 FAMILIES = {
@@ -55,7 +56,7 @@ def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = ast.unparse(node.func).split(".")[-1]
-        if name in ("warn", "warn_explicit") and len(node.args) > 1:
+        if name in ("warn", "warn_explicit", "warn_caller") and len(node.args) > 1:
             name = ast.unparse(node.args[1]).split(".")[-1]
         elif not name.endswith(("Error", "KeyboardInterrupt")) or name.startswith("_"):
             continue
@@ -65,12 +66,13 @@ def messages_in(tree: ast.AST, place: str) -> Iterator[Message]:
 
 
 def all_messages() -> list[Message]:
-    """Return all messages of the package that contain a fixed text."""
+    """Return all messages of both packages that contain a fixed text."""
     found = [
         message
-        for path in sorted(PACKAGE.rglob("*.py"))
+        for package in PACKAGES
+        for path in sorted(package.rglob("*.py"))
         for message in messages_in(
-            ast.parse(path.read_text("utf-8")), path.relative_to(PACKAGE).as_posix()
+            ast.parse(path.read_text("utf-8")), path.relative_to(package).as_posix()
         )
     ]
     return [message for message in found if message.text.replace(HOLE, "").strip(" :,.()[]{}")]

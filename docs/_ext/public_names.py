@@ -13,7 +13,6 @@ from inventory import (
     public_modules,
     undocumented,
 )
-from signatures import signature_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -66,7 +65,7 @@ def page_of_name(module: ModuleType, name: str) -> str:
     if inspect.isclass(thing):
         kind = "exception" if issubclass(thing, BaseException) else "class"
         members = "" if kind == "exception" else "   :members:\n   :inherited-members:\n"
-        return f"{head}.. auto{kind}:: {name}{signature_of(thing)}\n{members}"
+        return f"{head}.. auto{kind}:: {name}\n{members}"
     kind = "function" if needs_docstring(thing) else "module" if inspect.ismodule(thing) else "data"
     full = f"{module.__name__}.{name}" if kind == "module" else name
     return f"{head}.. auto{kind}:: {full}\n"

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 FIRST = ("first_fit", "multiclass", "outliers", "model_selection", "quantiles_with_coverage")
 LAST = ("own_loss", "own_risk")
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
 TITLES = {
     "conformal": "Conformal intervals on streams",
     "convergence_distance": "Distance to the optimum",
@@ -76,8 +76,8 @@ def words_of(name: str) -> str:
         text = script.read_text("utf-8")
         if f'publish("{name}"' in text or f'publish(f"{kind}_{{' in text:
             said = ast.get_docstring(ast.parse(text)) or ""
-            said = re.sub(r"^ *python benchmarks/.*\n+", "", said, flags=re.MULTILINE)
-            return f"{said}\n\nMade by `benchmarks/{script.name}`.\n\n"
+            said = re.sub(r"^ *python lab/tables/.*\n+", "", said, flags=re.MULTILINE)
+            return f"{said}\n\nMade by `lab/tables/{script.name}`.\n\n"
     return ""
 
 

@@ -54,7 +54,6 @@ _MODULES = (
     "distributed",
     "errors",
     "estimators",
-    "experiments",
     "export",
     "kernels",
     "learners",

@@ -8,7 +8,6 @@ __all__ = [
     "FileFormatError",
     "SlowFunctionWarning",
     "UncompiledWarning",
-    "warn_caller",
 ]
 
 

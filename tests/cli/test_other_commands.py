@@ -187,17 +187,6 @@ def test_errors_are_one_line(colk, houses, model, arguments, message):
     assert message in error
 
 
-def test_reproduce_tries_its_folder_first(colk, tmp_path, monkeypatch):
-    def never(*arguments):
-        raise AssertionError("work began")
-
-    monkeypatch.setattr("colk.experiments.runner.Runner.__init__", never)
-    (tmp_path / "README.md").write_text("a file")
-    code, _, error = colk("reproduce", "outliers", "--runs", 2, "--out", tmp_path / "README.md")
-    assert code == 2
-    assert "it is not a folder" in error
-
-
 def test_merge_says_its_certificate(colk, tmp_path):
     X = np.random.default_rng(0).random((60, 2))
     paths = [tmp_path / "a.colk", tmp_path / "b.colk"]

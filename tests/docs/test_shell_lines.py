@@ -1,12 +1,11 @@
 """Shell lines of all pages: a test runs each, the command knows them, extras and options exist."""
 
-import argparse
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -39,9 +38,10 @@ def commands():
 
 # Which test runs the lines of a page.
 RUN_BY = {
-    "README.md": "cli/test_readme_lines.py",
-    "docs/guide/command.md": "cli/test_guide_lines.py",
-    "docs/guide/comparison.md": "bench/test_bench.py",
+    "README.md": "tests/cli/test_readme_lines.py",
+    "docs/guide/command.md": "tests/cli/test_guide_lines.py",
+    "docs/guide/comparison.md": "lab/tests/bench/test_bench.py",
+    "docs/guide/serving.md": "tests/serving/test_documented_lines.py",  # asks the server by curl
 }
 # Lines that install the package; CI runs the same steps.
 INSTALLS = ("pip install", "python3 -m venv")
@@ -54,16 +54,13 @@ def test_a_test_runs_the_lines_of_every_page():
         for block in BLOCK.findall(text)
         if not block.startswith(INSTALLS)
     }
-    served = "docs/guide/serving.md"  # asks the server by curl
-    assert pages == {*RUN_BY, served}
-    for page, test in {**RUN_BY, served: "serving/test_documented_lines.py"}.items():
-        assert Path(page).name in (ROOT / "tests" / test).read_text("utf-8"), test
+    assert pages == set(RUN_BY)
+    for page, test in RUN_BY.items():
+        assert Path(page).name in (ROOT / test).read_text("utf-8"), test
 
 
 def options_of(command):
-    parser = argparse.ArgumentParser()
-    import_module(f"colk.cli.{command}").add_parser(parser.add_subparsers())
-    (made,) = parser._subparsers._group_actions[0].choices.values()
+    made = _parser([command])._subparsers._group_actions[0].choices[command]
     return {text for action in made._actions for text in action.option_strings}
 
 

@@ -35,8 +35,8 @@ def names_in(node):
     return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
-# The laboratory measures the library, and `reference/` says again what a class computes.
-BESIDE = ("bench/", "experiments/", "reference/")
+# `reference/` says again what a class computes.
+BESIDE = ("reference/",)
 # A class of River has the name of the estimator that it stands for.
 OF_RIVER = {"COLKClassifier", "COLKQuantileRegressor", "COLKRegressor", "DriftDetector"}
 

@@ -126,8 +126,11 @@ def test_classifiers_have_one_learner_and_one_path(more, tmp_path):
     for other in others:
         assert settings_of(other) == expected
         assert np.array_equal(other.predict(X), scores)
+    # `fit` knows that there are two classes, and then has one output.
     del settings["averaging"]
-    assert settings_of(by_command("classification", LABELS, tmp_path, **settings)) == expected
+    fitted = COLKClassifier(**settings).fit(X, LABELS)._online.learner
+    found = settings_of(by_command("classification", LABELS, tmp_path, **settings))
+    assert found == settings_of(fitted)
 
 
 def test_a_step_of_rivers_classifier_is_half_as_long():
@@ -170,7 +173,7 @@ def test_a_bandwidth_for_standardised_features_is_that_of_the_data():
     assert by_data.step_size == by_shape.step_size == 1.0
 
 
-def test_rows_are_checked_once(monkeypatch):
+def test_only_the_stream_checks_rows(monkeypatch):
     model = COLKRegressor(kernel="gaussian").partial_fit(X, Y)
     looked = []
     isfinite = np.isfinite
@@ -181,4 +184,11 @@ def test_rows_are_checked_once(monkeypatch):
 
     monkeypatch.setattr(np, "isfinite", counted)
     model.partial_fit(X[:7], Y[:7])
-    assert looked == [(7, 3), (7,)]
+    assert looked == []
+    before = model.function_
+    for value in (np.inf, -np.inf):
+        with pytest.raises(ValueError, match="X contains infinity"):
+            model.partial_fit(np.full((7, 3), value), Y[:7])
+        with pytest.raises(ValueError, match="y"):
+            model.partial_fit(X[:7], np.full(7, value))
+    assert model.function_ == before

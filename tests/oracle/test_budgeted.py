@@ -42,7 +42,9 @@ def test_bsgd_is_its_twin(rule, kernel):
 
 def test_norma_is_its_twin():
     X, y = regression()
-    learner = NORMA(KERNEL, Squared(), 15, PowerDecay(0.2, 0.5), 0.1).learn(X, y)
+    learner = NORMA(
+        KERNEL, Squared(), 15, step_size=PowerDecay(0.2, 0.5), regularization=0.1
+    ).learn(X, y)
     atoms, weights, _ = budgeted.kernel_sgd(
         KERNEL, Squared(), X, y, PowerDecay(0.2, 0.5).at, 0.1, 15, budgeted.truncation
     )
@@ -59,7 +61,8 @@ def test_without_a_budget_all_are_kernel_sgd():
         for rule in ("removal", "projection", "merging")
     ]
     nonparametric = NPBSGD(KERNEL, Hinge(), None, **common).learn(X, y).function
-    norma = NORMA(KERNEL, Hinge(), None, PowerDecay(50.0, 1.0), 0.02).learn(X, y).function
+    decay = {"step_size": PowerDecay(50.0, 1.0), "regularization": 0.02}
+    norma = NORMA(KERNEL, Hinge(), None, **decay).learn(X, y).function
     plain = budgeted.kernel_sgd(KERNEL, Hinge(), X, y, lambda t: 50.0 / (t + 1), 0.02)
     for f in (*bsgd, nonparametric, norma):
         assert_same_function(f, *plain[:2])

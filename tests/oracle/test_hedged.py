@@ -137,7 +137,8 @@ class Companion:
 def test_gradient_steps_of_the_risk_are_their_formula(risk):
     n, alpha, share, decay, rate, loss = 60, 0.4, 0.5, 1e-3, 0.1, Huber(0.5)
     settings = {"regularization": decay, "averaging": None, "compressor": KOMP(eps=0.0)}
-    learner = HedgedCOLK(KERNEL, loss, risk, alpha, share, rate, **settings).learn(X[:n], Y[:n])
+    rates = {"step_size": alpha, "risk_step": share, "tracking_rate": rate}
+    learner = HedgedCOLK(KERNEL, loss, risk, **rates, **settings).learn(X[:n], Y[:n])
     K = KERNEL.gram(np.concatenate([X[:n], TEST]))
     mean, twin = np.zeros(len(K)), Companion(risk, len(K), rate)
     for i in range(n):
@@ -180,7 +181,8 @@ def test_if_an_atom_leaves_the_values_at_atoms_change_least_in_squares():
 def test_newton_learners_make_gradient_steps_on_the_risk():
     n, prior, rate, loss, risk, alpha = 60, 0.5, 0.1, Squared(), Variance(0.5), 0.3
     more = {"compressor": KOMP(eps=0.0), "risk_step": alpha}
-    learner = HedgedNewtonCOLK(KERNEL, loss, risk, prior, 1.0, rate, **more).learn(X[:n], Y[:n])
+    rates = {"prior": prior, "forgetting": 1.0, "tracking_rate": rate}
+    learner = HedgedNewtonCOLK(KERNEL, loss, risk, **rates, **more).learn(X[:n], Y[:n])
     K = KERNEL.gram(np.concatenate([X[:n], TEST]))
     mean, twin, P = np.zeros(len(K)), Companion(risk, len(K), rate), K / prior
     for i in range(n):

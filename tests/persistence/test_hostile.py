@@ -13,7 +13,7 @@ import colk
 from colk import COLK, FileFormatError, KernelExpansion
 from colk.kernels import Gaussian
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
 
 
 @pytest.mark.parametrize(

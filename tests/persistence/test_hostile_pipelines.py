@@ -1,6 +1,6 @@
 """Pipelines in files that lie: their state is refused before compiled code trusts it.
 
-`python benchmarks/fuzz_files.py --structure` changes each part of each class.
+`python lab/tables/fuzz_files.py --structure` changes each part of each class.
 """
 
 import subprocess
@@ -34,7 +34,7 @@ from colk import COLKRegressor, FileFormatError
 from colk.kernels import Gaussian
 from colk.persistence.scikit_learn import find_class, tag_of
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
 sys.path.append(str(BENCHMARKS))
 
 from steps import DATA, WORDS, Y  # noqa: E402

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
 from sklearn.utils.discovery import all_estimators
 from tampering import attributes, parts, write
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "lab" / "tables"))
 
 from steps import DATA, GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from colk.experiments.policy import push_along, swing_up
 from colk.kernels import Gaussian
 from colk.rl import (
     KernelLSTD,
@@ -157,24 +156,6 @@ def test_progress_goes_to_the_standard_error(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.endswith("\r30 of 30 transitions\n")
-
-
-@pytest.mark.parametrize(
-    ("name", "policy"),
-    [("Pendulum-v1", swing_up), ("MountainCarContinuous-v0", push_along)],
-)
-def test_seeds_decide_everything(name, policy):
-    first, again = (rollout(name, policy(3), 50, seed=1) for _ in range(2))
-    other = rollout(name, policy(4), 50, seed=1)
-    np.testing.assert_array_equal(first.next_states, again.next_states)
-    assert (first.next_states != other.next_states).any()
-
-
-def test_the_policies_do_what_they_are_for():
-    car = rollout("MountainCarContinuous-v0", push_along(0), 400)
-    assert car.terminated.sum() >= 2
-    pendulum = rollout("Pendulum-v1", swing_up(0), 200)
-    assert pendulum.states[-20:, 0].min() > 0.9
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_watch_shows_the_file(start, tmp_path, capsys):
     server = start("watch", model, "--port", 0)
     state = first_event(server.url)
     assert (state["rows"], state["phase"], state["drifts"]) == (600, "learned", [])
-    assert state["curve"][-1][0] == 599  # the first row is not predicted
+    assert state["curve"][-1][0] == 600  # models that have not learned a row predict it
     assert httpx.post(server.url + "predict", json={}).status_code == 404
     assert server.stop()[0] == 0
 

@@ -1,5 +1,6 @@
 """Base of the observers of a stream's losses."""
 
+from colk._signatures import SourceSignature
 from colk._validation import Array
 
 __all__ = ["LossWatcher"]
@@ -7,6 +8,8 @@ __all__ = ["LossWatcher"]
 
 class LossWatcher:
     """Base of an object that takes the loss and the features of each sample of a stream."""
+
+    __signature__ = SourceSignature()
 
     def take(self, loss: float, points: Array, row: int) -> int:
         """Take the loss of a sample before its step, and its features, a row of `points`."""

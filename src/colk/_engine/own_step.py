@@ -5,6 +5,7 @@ import numpy as np
 
 from colk._engine.gradient_step import GradientStream
 from colk._engine.simd import loops
+from colk._signatures import SourceSignature
 from colk._validation import Array
 
 __all__ = ["OwnStep"]
@@ -36,6 +37,8 @@ class OwnStep(GradientStream):
     >>> RoundedCOLK(Gaussian(0.5)).learn([[0.0], [1.0]], [1.0, 2.0]).steps
     2
     """
+
+    __signature__ = SourceSignature()
 
     def iterate(self, t: int) -> float:
         """Make step t, counted from 0; return the H-norm of the compression error."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import cython
 
+from colk._signatures import SourceSignature
 from colk.errors import UncompiledWarning
 
 __all__ = [
@@ -199,6 +200,8 @@ class Term:
     # derives directly from this class. `_sealed`: the other ones that this class introduces.
     _hooks: ClassVar[tuple[str, ...]] = ()
     _sealed: ClassVar[tuple[str, ...]] = ()
+
+    __signature__ = SourceSignature()
 
     def _parameters(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self)._fields}

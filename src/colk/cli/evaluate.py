@@ -54,7 +54,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
+    page = ("jinja2", "matplotlib") if arguments.report else ()
     need("evaluate", "pyarrow", *page)
     from colk.cli.evaluation import ModelMetrics
     from colk.cli.models import interval_coverage, load_table_model

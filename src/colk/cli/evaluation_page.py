@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk._pages.colors import PALETTE
-from colk._pages.render import render
 from colk._version import __version__
 from colk.cli.evaluate import confusion_table, metrics_table
 from colk.cli.figures import errors, predictions
 from colk.cli.page import figure, worst_rows
+from colk.cli.pages.colors import PALETTE
+from colk.cli.pages.render import render
 from colk.cli.summary import shortened
 from colk.persistence.atomic import write_whole
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._encoding.dates import CYCLES, seconds_of
-from colk._pages.colors import PALETTE
 from colk._validation import Array
+from colk.cli.pages.colors import PALETTE
 from colk.tabular import TableModel
 from colk.tabular.record import RunRecord
 

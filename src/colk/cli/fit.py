@@ -54,7 +54,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    page = ("jinja2", "latex2mathml", "matplotlib") if arguments.report else ()
+    page = ("jinja2", "matplotlib") if arguments.report else ()
     need("fit", "pyarrow", "rich", *page)
     if arguments.live is not None:
         need_serve("fit --live")

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, NoReturn
 
 from colk._version import __version__
@@ -26,9 +27,14 @@ _COMMANDS = {
     "compress": "make a model smaller, with a bound on the error",
     "merge": "merge models that learned from different samples",
     "export": "write a model as ONNX or as plain Python",
+}
+# Commands of the package colk-lab, which are found through its entry points.
+_LAB_COMMANDS = {
     "reproduce": "run the paper's experiments and write a report",
     "bench": "compare colk with other methods and write a page",
 }
+_GROUP = "colk.commands"
+_NO_LAB = "colk {name} needs colk-lab: run pip install ./lab in a clone of the repository"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,11 +61,15 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"colk {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     used = next((word for word in arguments if not word.startswith("-")), None)
-    for name, summary in _COMMANDS.items():
-        if name == used:
-            import_module(f"colk.cli.{name}").add_parser(commands)
-        else:
+    for name, summary in (_COMMANDS | _LAB_COMMANDS).items():
+        if name != used:
             commands.add_parser(name, help=summary)
+        elif name in _COMMANDS:
+            import_module(f"colk.cli.{name}").add_parser(commands)
+        elif found := entry_points(group=_GROUP, name=name):
+            found[name].load()(commands)
+        else:
+            parser.error(_NO_LAB.format(name=name))
     return parser
 
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 # Packages of the extra `serve`.
-_SERVING = ("jinja2", "latex2mathml", "starlette", "uvicorn")
+_SERVING = ("jinja2", "starlette", "uvicorn")
 
 
 def need(command: str, *packages: str, extra: str = "cli") -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk._pages.drawing import draw
-from colk._pages.render import inline, render
 from colk._version import __version__
 from colk.cli.figures import features, predictions, stream
+from colk.cli.pages.drawing import draw
+from colk.cli.pages.render import inline, render
 from colk.cli.summary import shortened
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel

@@ -47,8 +47,8 @@ def _run(arguments: argparse.Namespace) -> None:
     for name, text in told.items():
         print(f"{name:<11}{text}")
     if arguments.plot is not None:
-        from colk._pages.drawing import draw
         from colk.cli.figures import features
+        from colk.cli.pages.drawing import draw
         from colk.persistence.atomic import write_whole
 
         paint, n_rows = features(load_table_model(arguments.model))

@@ -218,7 +218,7 @@ def _of_table(model: Any) -> Formula | None:
     formula = replace(
         _of_function(model.function),
         shift=model.center,
-        stretch=model.stretch,
+        stretch=model.unit,
         names=tuple(model.columns),
     )
     if model.task == "regression":

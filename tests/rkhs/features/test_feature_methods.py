@@ -75,9 +75,9 @@ METHODS = {
         NETWORK,
         Huber(0.5),
         risk,
-        PowerDecay(0.5, 0.5, 500.0),
-        PowerDecay(0.5, 0.25, 500.0),
-        LAMBDA,
+        step_size=PowerDecay(0.5, 0.5, 500.0),
+        tracking_rate=PowerDecay(0.5, 0.25, 500.0),
+        regularization=LAMBDA,
         gradient_bound=np.inf,
         averaging=PolyakRuppert(growth=3.0),
     ),
@@ -85,9 +85,9 @@ METHODS = {
         NETWORK,
         Huber(0.5),
         risk,
-        PowerDecay(0.5, 0.5, 500.0),
-        PowerDecay(0.5, 0.25, 500.0),
-        LAMBDA,
+        step_size=PowerDecay(0.5, 0.5, 500.0),
+        tracking_rate=PowerDecay(0.5, 0.25, 500.0),
+        regularization=LAMBDA,
         gradient_bound=np.inf,
         averaging=PolyakRuppert(growth=3.0),
     ),
@@ -95,7 +95,7 @@ METHODS = {
         NETWORK,
         Huber(0.5),
         risk,
-        PowerDecay(0.5, 0.5, 500.0),
+        step_size=PowerDecay(0.5, 0.5, 500.0),
         proximity=2.0,
         gradient_gain=2.0,
         tracking_gain=1.0,
@@ -128,16 +128,14 @@ def test_least_squares_is_the_solution_of_normal_equations():
         SCGD(
             NETWORK,
             Squared(),
-            None,
-            PowerDecay(0.2, 0.5, 500.0),
+            step_size=PowerDecay(0.2, 0.5, 500.0),
             regularization=LAMBDA,
             averaging=PolyakRuppert(growth=3.0),
         ),
         NASA(
             NETWORK,
             Squared(),
-            None,
-            PowerDecay(0.2, 0.5, 500.0),
+            step_size=PowerDecay(0.2, 0.5, 500.0),
             regularization=LAMBDA,
             averaging=PolyakRuppert(growth=3.0),
         ),
@@ -151,7 +149,13 @@ def test_scgd_is_its_definition():
     X, y = rng.random((40, 1)), rng.normal(size=40)
     for method in (SCGD, AcceleratedSCGD):
         learner = method(
-            NETWORK, Squared(), Variance(0.3), 0.05, 0.2, LAMBDA, gradient_bound=np.inf
+            NETWORK,
+            Squared(),
+            Variance(0.3),
+            step_size=0.05,
+            tracking_rate=0.2,
+            regularization=LAMBDA,
+            gradient_bound=np.inf,
         ).learn(X, y)
         w = previous = np.zeros(6)
         g = None
@@ -177,11 +181,11 @@ def test_nasa_is_its_definition():
         NETWORK,
         Squared(),
         Variance(0.3),
-        PowerDecay(0.2, 0.5),
-        2.0,
-        3.0,
-        4.0,
-        LAMBDA,
+        step_size=PowerDecay(0.2, 0.5),
+        proximity=2.0,
+        gradient_gain=3.0,
+        tracking_gain=4.0,
+        regularization=LAMBDA,
         gradient_bound=np.inf,
     ).learn(X, y)
     w, z, g = np.zeros(6), np.zeros(6), None
@@ -207,7 +211,9 @@ def test_doubly_redraws_the_features_that_it_learned_with(name):
     kernel, step = SPECTRAL[name], PowerDecay(0.1, 1.0, 20.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    learner = DoublySGD(kernel, Squared(), step, 0.1, seed=5, gradient_bound=np.inf).learn(X, y)
+    learner = DoublySGD(
+        kernel, Squared(), step_size=step, regularization=0.1, seed=5, gradient_bound=np.inf
+    ).learn(X, y)
     F = RandomFourierFeatures(kernel, 80, seed=5).transform(X) * np.sqrt(80)
     weights = np.zeros(80)
     for t in range(80):
@@ -222,6 +228,16 @@ def test_random_feature_sgd_is_scgd_on_its_features():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
     kernel = Gaussian(0.7)
-    first = RandomFeatureSGD(kernel, Squared(), 50, 0.1, 0.01, seed=2, averaging=None)
-    second = SCGD(RandomFourierFeatures(kernel, 50, 2), Squared(), None, 0.1, regularization=0.01)
+    first = RandomFeatureSGD(
+        kernel,
+        Squared(),
+        50,
+        step_size=0.1,
+        regularization=0.01,
+        seed=2,
+        averaging=None,
+    )
+    second = SCGD(
+        RandomFourierFeatures(kernel, 50, 2), Squared(), step_size=0.1, regularization=0.01
+    )
     np.testing.assert_array_equal(first.learn(X, y).predict(X), second.learn(X, y).predict(X))

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from colk._extras import needed_for
-from colk._pages.render import render
+from colk.cli.pages.render import render
 from colk.cli.serving.feed import LiveFeed
 from colk.cli.serving.openapi import describe
 from colk.cli.serving.service import RequestError, Service

@@ -1,0 +1,210 @@
+"""Write the page of the benchmark: where colk is worse, then a table and a figure per track."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from colk.cli.pages.drawing import draw
+from colk.cli.pages.render import inline
+from colk.persistence.atomic import write_whole
+from colk_lab.bench.cells import BenchPlan, CellScore, Measure, Track
+from colk_lab.bench.libraries import missing_libraries, versions
+from colk_lab.bench.scores import Behind, SeedSummary, behind, ratios, summarise
+from colk_lab.origin import Origin
+from colk_lab.pages.render import render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["write_page"]
+
+# Width of a letter and height of a line in a figure, in points.
+_LETTER, _LINE = 5.0, 10.0
+
+Summaries = Mapping[str, Mapping[str, SeedSummary]]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with a few significant digits.
+
+    Examples
+    --------
+    >>> number(0.012345), number(1234.5), number(25.04), number(0.0), number(0.0000698)
+    ('0.0123', '1,234', '25.0', '0', '6.98e-05')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if value == 0.0:
+        return "0"
+    if abs(value) < 1e-3:
+        return f"{value:.{digits - 1}e}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(places, 0)}f}"
+
+
+def _cell(summary: SeedSummary | None, digits: int, is_best: bool) -> Markup:
+    """Return a table cell with a mean and its interval; the best value of a problem is bold."""
+    if summary is None:
+        return Markup('<td class="quiet">–</td>')
+    text = number(summary.mean, digits)
+    shown = Markup("<b>{}</b>").format(text) if is_best else escape(text)
+    if summary.half > 0.0:
+        shown += Markup("<small>± {}</small>").format(number(summary.half, 2))
+    return Markup('<td data-value="{}">{}</td>').format(repr(summary.mean), shown)
+
+
+def _peers(found: Summaries) -> list[str]:
+    return list(dict.fromkeys(peer for by_peer in found.values() for peer in by_peer))
+
+
+def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
+    """Return the table of the first measure, with a row per peer and a column per problem."""
+    measure, peers = track.measures[0], _peers(found)
+    best = {
+        problem: min(by_peer, key=lambda peer: measure.badness(by_peer[peer].mean))
+        for problem, by_peer in found.items()
+    }
+    rows = [
+        (peer, [_cell(found[p].get(peer), measure.digits, best[p] == peer) for p in found])
+        for peer in peers
+    ]
+    return {"head": list(found), "rows": rows, "caption": measure.text}
+
+
+def relative(found: Summaries) -> dict[str, float]:
+    """Return the geometric mean over problems of a peer's value divided by the best value.
+
+    Peers that lack a problem are left out. The result is empty if a value is not positive.
+    """
+    if any(each.mean <= 0.0 for by_peer in found.values() for each in by_peer.values()):
+        return {}
+    shares: dict[str, list[float]] = {}
+    for by_peer in found.values():
+        least = min(summary.mean for summary in by_peer.values())
+        for peer, summary in by_peer.items():
+            shares.setdefault(peer, []).append(summary.mean / least)
+    return {
+        peer: float(np.exp(np.mean(np.log(values))))
+        for peer, values in shares.items()
+        if len(values) == len(found)
+    }
+
+
+def _peer_table(
+    track: Track, scores: Sequence[CellScore], found: Summaries
+) -> dict[str, Any] | None:
+    """Return the other measures of each peer: medians over problems."""
+    others, to_colk = track.measures[1:], ratios(track, scores)
+    if not others:
+        return None
+    medians = {measure.name: _medians(scores, measure) for measure in others}
+    rows = []
+    for peer in _peers(found):
+        values = [medians[measure.name].get(peer) for measure in others]
+        summaries = [None if value is None else SeedSummary(value, 0.0) for value in values]
+        rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
+    head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
+    captions = {measure.name: measure.text for measure in others}
+    return {"head": head, "rows": rows, "captions": captions}
+
+
+def _medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for by_peer in summarise(scores, measure.name).values():
+        for peer, summary in by_peer.items():
+            found.setdefault(peer, []).append(summary.mean)
+    return {peer: float(np.median(values)) for peer, values in found.items()}
+
+
+def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
+    """Write a name beside each point, shifted up if it would overlap other names."""
+    axes.autoscale_view()
+    taken: list[tuple[float, float, float]] = []
+    for name, place in sorted(points.items(), key=lambda item: item[1][1]):
+        x, y = axes.transData.transform(place) * 72.0 / axes.figure.dpi
+        left, right, base = x + 5.0, x + 5.0 + _LETTER * len(name), y + 4.0
+        while any(abs(base - b) < _LINE and left < e and a < right for a, e, b in taken):
+            base += 1.0
+        taken.append((left, right, base))
+        axes.annotate(name, place, (5.0, base - y), textcoords="offset points")
+
+
+def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Markup | None:
+    """Draw error against time, if the track measures both."""
+    clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
+    shares = relative(found)
+    if clock is None or len(shares) < 3:
+        return None
+    times = _medians(scores, clock)
+    title = f"{track.title}: {track.measures[0].name} relative to the best, against {clock.name}"
+
+    def paint(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        for peer, ratio in shares.items():
+            is_ours = peer.startswith(track.ours)
+            color = "#D55E00" if is_ours else "#0072B2"
+            axes.plot(times[peer], ratio, "o", color=color)
+        axes.set(xscale="log", yscale="log", xlabel=clock.text.rstrip("."))
+        axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
+        axes.margins(x=0.25, y=0.12)
+        _name_points(axes, {peer: (times[peer], ratio) for peer, ratio in shares.items()})
+
+    return inline(draw(paint, 7.5, 4.2, "svg")[0], track.key, title)
+
+
+def _told(each: Behind) -> str:
+    digits = each.measure.digits
+    theirs, ours = number(each.theirs, digits), number(each.ours, digits)
+    return f"{each.problem}: {each.peer} has {each.measure.name} {theirs}, colk {ours}."
+
+
+def _share_behind(tracks: Sequence[Track], scores: Sequence[CellScore]) -> str:
+    """Return a text with the number of problems on which another method is better."""
+    n_behind = sum(len(behind(track, scores)) for track in tracks)
+    n_problems = len({(score.track, score.problem) for score in scores})
+    return f"On {n_behind} of {n_problems} problems"
+
+
+def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
+    own = [score for score in scores if score.track == track.key]
+    found = summarise(own, track.measures[0].name)
+    return {
+        "key": track.key,
+        "title": track.title,
+        "question": track.question,
+        "main": _main_table(track, found),
+        "peers": _peer_table(track, own, found),
+        "picture": _picture(track, own, found),
+        "notes": {name: text for name, text in track.notes.items() if name in found},
+        "behind": [_told(each) for each in behind(track, scores)],
+        "remarks": track.remarks(own),
+    }
+
+
+def write_page(
+    tracks: Sequence[Track],
+    scores: Sequence[CellScore],
+    plan: BenchPlan,
+    folder: Path,
+    origin: Origin,
+) -> Path:
+    """Write `bench.html` and return its path."""
+    sections = [_section(track, scores) for track in tracks]
+    facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
+    facts["Other libraries"] = ", ".join(v for v in versions() if v not in origin.packages)
+    facts |= {f"Without {name}": why for name, why in missing_libraries().items()}
+    page = render(
+        "bench",
+        title="colk compared with other methods",
+        sections=sections,
+        facts=facts,
+        quick=plan.quick,
+        share_behind=_share_behind(tracks, scores),
+    )
+    path = folder / "bench.html"
+    write_whole(path, [page.encode()])
+    return path

@@ -1,0 +1,37 @@
+"""The tracks of the benchmark, one module each."""
+
+from colk_lab.bench.cells import Track
+from colk_lab.bench.tracks import (
+    batch,
+    bike,
+    intervals,
+    latency,
+    memory,
+    outliers,
+    published,
+    scaling,
+    small,
+    streams,
+    tails,
+)
+
+__all__ = ["TRACKS"]
+
+TRACKS: dict[str, Track] = {
+    track.key: track
+    for track in (
+        batch.REGRESSION_TRACK,
+        batch.CLASSIFICATION_TRACK,
+        streams.REGRESSION_TRACK,
+        streams.CLASSIFICATION_TRACK,
+        bike.TRACK,
+        small.TRACK,
+        intervals.TRACK,
+        tails.TRACK,
+        outliers.TRACK,
+        scaling.TRACK,
+        latency.TRACK,
+        memory.TRACK,
+        published.TRACK,
+    )
+}

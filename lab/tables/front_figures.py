@@ -1,0 +1,189 @@
+"""Write the numbers and figures of the README and of the site's home page.
+
+    colk bench --out FOLDER
+    colk bench --out AGAIN
+    python lab/tables/same_scores.py FOLDER AGAIN
+    python lab/tables/front_figures.py FOLDER
+    python -m pytest tests/docs/test_front.py
+
+A run of the benchmark is copied to docs/bench, and the blocks of README.md and docs/index.md that
+begin with `<!-- bench: NAME -->` are written from its CSV file. Without FOLDER the last copied run
+is used. Each figure is the last one that an example of the gallery shows.
+"""
+
+import argparse
+import math
+import re
+import runpy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+from scipy.stats import rankdata
+
+from colk_lab.bench import TRACKS
+from colk_lab.bench.cells import CellScore
+from colk_lab.bench.scores import read_csv, summarise
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "docs" / "bench"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+# Figure: example.
+FIGURES = {"bike_stream": "plot_bike_stream_against_a_tree"}
+LEADERBOARD = (("regression", "classification"), ("streams", "label_streams"))
+PLACES = """\
+Each method has its place on each problem, from the smallest error to the largest. The tables have
+the mean places. “colk” has its default settings; the other methods for batches are tuned.
+"""
+_BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+Means = dict[str, dict[str, float]]
+
+
+def means(scores: list[CellScore], track: str) -> Means:
+    """Return the means over seeds of a track with one problem, by measure and peer."""
+    own = [score for score in scores if score.track == track]
+    found = {}
+    for measure in TRACKS[track].measures:
+        (by_peer,) = summarise(own, measure.name).values()
+        found[measure.name] = {peer: summary.mean for peer, summary in by_peer.items()}
+    return found
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def digits(value: float, n: int = 2) -> str:
+    """Write a number with n significant digits and commas."""
+    return f"{float(f'{value:.{n}g}'):,.{0 if value >= 10 ** (n - 1) else n - 1}f}"
+
+
+def promise(scores: list[CellScore]) -> str:
+    found = means(scores, "small")
+    ratio = found["mse"]["colk"] / found["mse"]["SVR"]
+    vectors, micro = found["points"]["SVR"], found["time"]["colk"]
+    if ratio > 1.05 or found["points"]["colk"] > 50:
+        raise SystemExit(f"the promise does not hold in this run: {ratio:.2f} × the error of SVR")
+    time = "about a microsecond" if micro < 1.5 else f"{digits(micro)} microseconds"
+    return (
+        "**Online kernel regression in a few dozen points: the error of an SVR with "
+        f"{digits(vectors, 3)} support\nvectors, {time} a sample, intervals that cover under "
+        "drift, and the tail of the loss as an objective.**\n"
+    )
+
+
+def bike(scores: list[CellScore]) -> str:
+    found = means(scores, "bike")
+    rows = [
+        [
+            peer,
+            digits(found["mae"][peer]),
+            f"{found['coverage'][peer]:.1f} %",
+            digits(found["width"][peer], 3),
+            digits(found["time"][peer]),
+            digits(found["bytes"][peer]),
+        ]
+        for peer in sorted(found["mae"], key=lambda peer: found["mae"][peer])
+    ]
+    head = ["each hour before it is learned", "mean error", "inside the 90 % interval"]
+    return table([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
+
+
+def small(scores: list[CellScore]) -> str:
+    found = means(scores, "small")
+    names = {"colk": "colk, Newton steps"}
+    rows = [
+        [
+            names.get(peer, peer),
+            f"{found['mse'][peer]:.1e}",
+            "–" if math.isnan(points) else digits(points, 3 if points > 100 else 2),
+            digits(found["time"][peer]),
+        ]
+        for peer, points in found["points"].items()
+    ]
+    head = ["24,000 samples, a tenth of them outliers", "squared error"]
+    return table([*head, "atoms or support vectors", "µs a sample"], rows)
+
+
+def mean_places(scores: list[CellScore], key: str) -> dict[str, float]:
+    """Return the mean place of each peer over the problems of a track; ties share a place."""
+    track = TRACKS[key]
+    found = summarise([s for s in scores if s.track == key], track.measures[0].name)
+    places: dict[str, list[float]] = {}
+    for by_peer in found.values():
+        badness = [track.measures[0].badness(summary.mean) for summary in by_peer.values()]
+        for peer, place in zip(by_peer, rankdata(badness), strict=True):
+            places.setdefault(peer, []).append(float(place))
+    return {peer: sum(each) / len(each) for peer, each in places.items() if len(each) == len(found)}
+
+
+def leaderboard(scores: list[CellScore]) -> str:
+    """Write one table for batch problems and one for streams; nothing if they were not run."""
+    text = ""
+    for keys in LEADERBOARD:
+        columns = [mean_places(scores, key) for key in keys]
+        # Peers with the same place in the first column are in the order of the next ones.
+        places = {
+            peer: [column.get(peer, math.inf) for column in columns]
+            for peer in sorted(set().union(*columns))
+        }
+        peers = sorted(places, key=lambda peer: places[peer])
+        rows = [
+            [peer, *(f"{column[peer]:.1f}" if peer in column else "–" for column in columns)]
+            for peer in peers
+        ]
+        titles = [TRACKS[key].title.lower() for key in keys]
+        text += "\n" + table(["mean place over the problems", *titles], rows) if rows else ""
+    return PLACES + text if text else ""
+
+
+BLOCKS: dict[str, Callable[[list[CellScore]], str]] = {
+    "promise": promise,
+    "bike": bike,
+    "small": small,
+    "leaderboard": leaderboard,
+}
+
+
+def rewritten(page: str, scores: list[CellScore]) -> str:
+    """Return a page with its blocks made anew."""
+    return _BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]](scores)}{match[3]}", page)
+
+
+def published() -> list[CellScore]:
+    """Return the scores of the copied run."""
+    return read_csv((BENCH / "bench.csv").read_text("utf-8"))
+
+
+def draw() -> None:
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for name, example in FIGURES.items():
+        plt.show = lambda: None
+        runpy.run_path(str(ROOT / "examples" / f"{example}.py"))
+        path = ROOT / "docs" / "figures" / f"{name}.png"
+        plt.gcf().savefig(path, dpi=120)
+        plt.close("all")
+        print(path.relative_to(ROOT))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", help="folder of a run of `colk bench`")
+    folder = parser.parse_args().folder
+    if folder is not None:
+        BENCH.mkdir(exist_ok=True)
+        for name in ("bench.csv", "bench.html"):
+            shutil.copyfile(folder / name, BENCH / name)
+    for page in PAGES:
+        page.write_text(rewritten(page.read_text("utf-8"), published()), "utf-8")
+        print(page.relative_to(ROOT))
+    draw()
+
+
+if __name__ == "__main__":
+    main()

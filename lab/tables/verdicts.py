@@ -1,0 +1,25 @@
+"""Copy the verdicts of `colk reproduce` and one of its figures into the documents.
+
+colk reproduce all --out results && python lab/tables/verdicts.py results
+"""
+
+import csv
+import shutil
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main(results: Path) -> None:
+    with (results / "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        outcomes = {row["claim"]: (row["where"], row["outcome"]) for row in csv.DictReader(file)}
+    lines = ["| claim | where | outcome |", "| --- | --- | --- |"]
+    lines += [f"| {claim} | {where} | {outcome} |" for claim, (where, outcome) in outcomes.items()]
+    (DOCS / "tables" / "verdicts.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shutil.copy(results / "outliers-boxes.png", DOCS / "figures" / "outliers_boxes.png")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "results"))

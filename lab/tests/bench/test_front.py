@@ -1,0 +1,82 @@
+"""The numbers of the README's first screen and of the home page are in the benchmark's table."""
+
+import csv
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river")
+
+ROOT = Path(__file__).parents[3]
+PAGES = {
+    "README.md": (ROOT / "README.md").read_text("utf-8").partition("## What it does")[0],
+    "index.md": (ROOT / "docs" / "index.md").read_text("utf-8"),
+}
+CODE = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.M | re.S)
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+# Numbers of the tables that describe the data and the settings.
+GIVEN = {"24,000", "90"}
+
+
+@pytest.fixture(scope="module")
+def front():
+    sys.path.insert(0, str(ROOT / "lab" / "tables"))
+    try:
+        import front_figures
+    finally:
+        sys.path.remove(str(ROOT / "lab" / "tables"))
+    return front_figures
+
+
+def means():
+    """Return the means over seeds of all values of the benchmark's table."""
+    values = defaultdict(list)
+    with (ROOT / "docs" / "bench" / "bench.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            values[row["track"], row["problem"], row["peer"], row["measure"]].append(
+                float(row["value"])
+            )
+    return {key: np.mean(each) for key, each in values.items()}
+
+
+def shown(text, value):
+    """Whether a number, as it is written, is the value rounded to its digits."""
+    plain = text.replace(",", "")
+    mantissa = plain.partition("e")[0]
+    if "e" in plain or "." in mantissa:
+        places = len(mantissa.partition(".")[2])
+        scale = 10.0 ** int(plain.partition("e")[2] or 0)
+        return abs(float(plain) - value) <= 0.5001 * scale * 10.0**-places
+    # A whole number may end in zeros that are not digits.
+    step = 10.0 ** (len(plain) - len(plain.rstrip("0")))
+    return abs(float(plain) - value) <= 0.5001 * step
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_number_is_in_the_table(page):
+    text = CODE.sub("", PAGES[page])
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"<!-- bench: leaderboard -->.*?<!-- end -->", "", text, flags=re.S)
+    values = [value for (track, *_), value in means().items() if track in ("bike", "small")]
+    numbers = [number for number in NUMBER.findall(text) if number not in GIVEN]
+    assert len(numbers) > 20
+    assert [n for n in numbers if not any(shown(n, value) for value in values)] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_are_those_of_the_table(page, front):
+    assert front.rewritten(PAGES[page], front.published()) == PAGES[page]
+    assert set(front.BLOCKS) - {"leaderboard"} <= set(re.findall(r"bench: (\w+)", PAGES[page]))
+
+
+def test_the_mean_place_shares_ties(front):
+    scores = [
+        front.CellScore("streams", problem, peer, 0, {"mae": value})
+        for problem, values in {"a": (1.0, 1.0, 2.0), "b": (3.0, 1.0, 2.0)}.items()
+        for peer, value in zip(("x", "y", "z"), values, strict=True)
+    ]
+    assert front.mean_places(scores, "streams") == {"x": 2.25, "y": 1.25, "z": 2.5}

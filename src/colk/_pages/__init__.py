@@ -1,1 +1,0 @@
-"""HTML pages and figures of the commands `colk reproduce` and `colk fit`."""
