@@ -4,12 +4,12 @@
 
 A fifth of all features is dropped at random, or, in the second half of the table, two fifths of the
 values above their medians. The model is `drop_missing | StandardScaler() | COLKRegressor()`, or the
-classifier. After the scaler a missing feature is 0, its mean ("colk"). The other columns fill gaps
-before the scaler: with the mean so far, with the latest value, and with the expected value given
-the other features, as tables do (`colk._encoding.gaps`, from the latest 300 samples); "flags" adds
-a feature for each feature that tells whether it is missing. Error is the mean absolute error, or
-the share of wrong labels, divided by that on the stream without gaps. Writes
-docs/tables/river_gaps.md; takes about ten minutes of one core.
+classifier; it fills gaps itself ("colk"). The other columns fill gaps before the scaler: with the
+mean so far, with the latest value, and with the expected value given the other features
+(`colk._encoding.gaps`, from the latest 300 samples); "flags" adds a feature for each feature that
+tells whether it is missing. Error is the mean absolute error, or the share of wrong labels, divided
+by that on the stream without gaps. Writes docs/tables/river_gaps.md; takes about ten minutes of one
+core.
 """
 
 import argparse

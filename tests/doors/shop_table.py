@@ -42,7 +42,7 @@ def table(n_rows=N_ROWS, seed=0):
         + 0.4 * np.sin(2.0 * np.pi * year)
     )
     calm = 5.0 + 3.0 * (truth + 0.3 * rng.normal(size=n_rows))
-    wild = rng.uniform(size=n_rows) < 0.01
+    wild = rng.uniform(size=n_rows) < 0.03
     price = calm + wild * rng.normal(scale=200.0, size=n_rows)
     frame = pd.DataFrame(
         {

@@ -67,6 +67,25 @@ def test_batches_may_have_gaps():
     assert np.array_equal(model.predict(holed), regressor().fit(holed, Y).predict(holed))
 
 
+def test_batches_files_and_partitions_have_several_outputs(tmp_path):
+    both = np.column_stack([Y, Y**2])
+    path = str(tmp_path / "two.csv")
+    FRAME.assign(u=both[:, 0], v=both[:, 1]).to_csv(path, index=False, float_format="%.17g")
+    expected = regressor().fit(FRAME, both).predict(FRAME)
+    batches = [(FRAME[:150], both[:150]), (FRAME[150:], both[150:])]
+    with ThreadPoolExecutor(1) as pool:
+        partitions = DaskCOLKRegressor(client=pool, random_state=0, **QUICK)
+        models = {
+            "batches": regressor().fit(batches),
+            "file": regressor().fit(Source([path]), ["u", "v"]),
+            "arrays": partitions.fit(X, both).local_,
+            "files": partitions.fit([path], ["u", "v"]).local_,
+        }
+    for name, model in models.items():
+        points = X if name == "arrays" else FRAME
+        np.testing.assert_allclose(model.predict(points), expected, rtol=1e-10, err_msg=name)
+
+
 # -- what a door cannot take ------------------------------------------------------------------
 
 
@@ -132,6 +151,17 @@ def test_the_command_names_the_risk_that_it_refuses(risk, name, tmp_path, capsys
 def test_a_table_names_the_class_that_has_quantiles():
     with pytest.raises(ValueError, match="COLKQuantileRegressor"):
         table(loss=Quantiles((0.1, 0.9))).fit([(COLUMNS, Y)])
+
+
+def test_a_table_names_the_class_that_has_several_outputs():
+    with pytest.raises(TypeError, match="COLKRegressor"):
+        TableModel(["u", "v"], ["a", "b"])
+
+
+def test_a_source_needs_the_name_of_its_target(tmp_path):
+    path, message = written(FRAME, tmp_path), "name of its target"
+    with Source([path]) as source, pytest.raises(TypeError, match=message):
+        regressor().fit(source)
 
 
 def test_a_table_takes_weights_or_names_them():

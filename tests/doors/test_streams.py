@@ -23,16 +23,6 @@ from colk.tabular import TableModel
 
 river = pytest.importorskip("colk.river")
 
-# What fails today: for each door the reason, and the streams. What no longer fails must go.
-_GAPS = [
-    "auto, gradient, gaps",
-    "auto, newton, gaps",
-    "gaussian, gradient, gaps",
-    "gaussian, newton, gaps",
-]
-_RIVER = "a feature that a dictionary lacks or that is None is 0 and has no indicator"
-FAILING = {"learn_one": (_RIVER, _GAPS), "learn_many": (_RIVER, _GAPS)}
-
 N_ROWS, NAMES = 3000, ("a", "b", "c", "d")
 FIRST_GAP = 20
 
@@ -224,13 +214,7 @@ def reference(name):
     return partial_fit(1)(STREAMS[name], None)
 
 
-def marked(stream, door):
-    why, failing = FAILING.get(door, ("", ()))
-    marks = pytest.mark.xfail(strict=True, reason=why) if stream in failing else ()
-    return pytest.param(stream, door, marks=marks, id=f"{stream}-{door}")
-
-
-@pytest.mark.parametrize(("stream", "door"), [marked(*case) for case in CASES])
+@pytest.mark.parametrize(("stream", "door"), CASES)
 def test_a_door_gives_the_model_of_partial_fit(stream, door, tmp_path):
     found = DOORS[door](STREAMS[stream], tmp_path)
     lines = differences(reference(stream), found, STREAMS[stream].tolerance)
@@ -268,6 +252,14 @@ def filled_by_table(X, y, new):
     return model.points(columns_of(new))
 
 
+def filled_by_river(X, y, new):
+    model = river.COLKRegressor(**QUICK)
+    for row, target in zip(X.tolist(), y.tolist(), strict=True):
+        model.learn_one(dict(zip(NAMES, row, strict=True)), target)
+    columns = model._columns
+    return columns.encode(columns.cells_of(pd.DataFrame(new, columns=NAMES)))
+
+
 @pytest.mark.parametrize(
     "fill",
     [
@@ -275,6 +267,7 @@ def filled_by_table(X, y, new):
         pytest.param(filled_by_estimator(1), id="partial_fit of 1"),
         pytest.param(filled_by_estimator(100), id="partial_fit of 100"),
         pytest.param(filled_by_table, id="TableModel"),
+        pytest.param(filled_by_river, id="River"),
     ],
 )
 def test_a_gap_is_the_expected_value_given_the_other_cells(fill):

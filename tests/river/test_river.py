@@ -82,9 +82,9 @@ def test_a_new_feature_changes_nothing_where_it_is_zero():
     assert model.predict_one({"c": 3.0}) > model.predict_one({}) + 0.2
 
 
-def test_a_missing_feature_is_zero_and_an_unknown_one_is_left_out():
+def test_a_missing_feature_is_a_gap_and_an_unknown_one_is_left_out():
     model = learned(COLKRegressor(), STREAM)
-    assert model.predict_one({"a": 1.0}) == model.predict_one({"a": 1.0, "b": 0.0})
+    assert model.predict_one({"a": 1.0}) == model.predict_one({"a": 1.0, "b": None})
     assert model.predict_one({"a": 1.0, "z": 9.0}) == model.predict_one({"a": 1.0})
     assert model.feature_names == ["a", "b"]
 

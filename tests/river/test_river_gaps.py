@@ -1,5 +1,6 @@
 """Features that are missing, new, vanished or renamed."""
 
+import copy
 import math
 import pickle
 
@@ -34,6 +35,16 @@ def empty(row, holes):
     }
 
 
+def missing(row, holes):
+    return {name: None if hole else v for name, v, hole in zip("abc", row, holes, strict=True)}
+
+
+def rows_of(holes):
+    """Return the samples of the stream; the first 100 are whole."""
+    holes = np.where(np.arange(N)[:, None] < 100, False, holes)
+    return list(zip(X.tolist(), holes.tolist(), strict=True))
+
+
 MODELS = {
     "regressor": (COLKRegressor, Y),
     "regressor of one kernel": (lambda: COLKRegressor(kernel="laplacian"), Y),
@@ -42,31 +53,92 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("gap", [absent, empty])
-@pytest.mark.parametrize("name", MODELS)
-def test_a_gap_is_zero_to_the_bit(name, gap):
+def assert_same(name, rows, gap, other):
+    """Check that two ways to write gaps give the same model."""
     make, targets = MODELS[name]
     model, twin = make(), make()
-    for row, holes, y in zip(X.tolist(), HOLES, targets.tolist(), strict=True):
+    for (row, holes), y in zip(rows, targets.tolist(), strict=True):
         model.learn_one(gap(row, holes), y)
-        twin.learn_one(zero(row, holes), y)
-    assert model.feature_names == ["a", "b", "c"]
-    for row, holes in zip(X[:50].tolist(), HOLES[:50], strict=True):
-        assert model.predict_one(gap(row, holes)) == twin.predict_one(zero(row, holes))
+        twin.learn_one(other(row, holes), y)
+    assert model.feature_names == twin.feature_names
+    for row, holes in rows[:50]:
+        assert model.predict_one(gap(row, holes)) == twin.predict_one(other(row, holes))
     assert pickle.dumps(model.function) == pickle.dumps(twin.function)
+    return model
+
+
+@pytest.mark.parametrize("gap", [absent, empty])
+@pytest.mark.parametrize("name", MODELS)
+def test_all_gaps_are_alike(name, gap):
+    model = assert_same(name, rows_of(HOLES), gap, missing)
+    assert model.feature_names[:3] == ["a", "b", "c"]
+    marks = {f"{feature} is missing" for feature in "abc"}
+    assert set(model.feature_names[3:]) == marks
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_feature_that_is_rare_is_zero_where_it_is_absent(name):
+    """As in a bag of words, whose samples have only the features that are not 0."""
+    rare = RNG.random(size=X.shape) < [0.0, 0.7, 0.8]
+    rare[:, 0] = rare[0] = False
+    model = assert_same(name, list(zip(X.tolist(), rare.tolist(), strict=True)), absent, zero)
+    assert sorted(model.feature_names) == ["a", "b", "c"]
+
+
+def test_an_absent_feature_counts_as_a_gap_once_it_is_usual():
+    model = COLKRegressor(kernel="laplacian")
+    for row, y in zip(X[:99].tolist(), Y.tolist(), strict=False):
+        model.learn_one(dict(zip("abc", row, strict=True)), y)
+    model.learn_one({"a": 1.0, "b": 1.0}, 1.0)  # too early to tell
+    assert model.feature_names == ["a", "b", "c"]
+    model.learn_one({"a": 1.0, "b": 1.0}, 1.0)
+    assert model.feature_names == ["a", "b", "c", "c is missing"]
+
+
+def test_a_new_feature_after_a_gap():
+    model = COLKRegressor(kernel="laplacian")
+    for t, (row, y) in enumerate(zip(X.tolist(), Y.tolist(), strict=True)):
+        x = {"a": row[0], "b": None if t % 5 == 4 else row[1]}
+        model.learn_one(x | ({"c": row[2]} if t > 100 else {}), y)
+    assert model.feature_names == ["a", "b", "b is missing", "c"]
+    late = copy.deepcopy(model)
+    late.learn_one({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, 1.0)
+    late.learn_one({"a": 0.1, "b": 0.2, "c": 0.3, "d": None}, 1.0)
+    assert late.feature_names[4:] == ["d", "d is missing"]
+    assert late.function.n_features == 6
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_error_at_a_first_gap_changes_nothing(name):
+    make, targets = MODELS[name]
+    model, y = make(), targets.tolist()
+    for row, target in zip(X[:30].tolist(), y, strict=False):
+        model.learn_one(dict(zip("abc", row, strict=True)), target)
+    before = pickle.dumps(model.function)
+    with pytest.raises(ValueError, match=r"finite|inf"):
+        model.learn_one({"a": math.inf, "b": None, "c": 1.0}, y[0])
+    assert model.feature_names == ["a", "b", "c"]
+    assert pickle.dumps(model.function) == before
 
 
 def test_gaps_in_data_frames():
     table = pd.DataFrame(np.where(HOLES, np.nan, X), columns=list("abc")).assign(d=np.nan)
     nullable = table.astype({"b": "Float64", "c": object})
-    zeros = table.drop(columns="d").fillna(0.0)
-    found = []
-    for frame in (table, nullable, zeros):
+    one, found = COLKRegressor(kernel="laplacian"), []
+    one.learn_many(table[:0], pd.Series(Y[:0]))
+    first = next(row for row, holes in zip(X.tolist(), HOLES, strict=True) if not holes.any())
+    one.learn_one(dict(zip("abc", first, strict=True)), 0.0, w=0.0)  # the same order of columns
+    for row, y in zip(np.where(HOLES, np.nan, X).tolist(), Y.tolist(), strict=True):
+        one.learn_one(dict(zip("abc", row, strict=True)), y)
+    for frame in (table, nullable):
         model = COLKRegressor(kernel="laplacian")
         model.learn_many(frame, pd.Series(Y))
-        assert model.feature_names == ["a", "b", "c"]  # d never had a value
+        assert model.feature_names == one.feature_names  # d never had a value
         found.append(model.predict_many(frame).tolist())
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
+    rows = np.where(HOLES, np.nan, X).tolist()
+    each = [one.predict_one(dict(zip("abc", row, strict=True))) for row in rows]
+    np.testing.assert_allclose(found[0], each, rtol=1e-10)
 
 
 def test_a_feature_without_a_value_gets_no_column():
@@ -123,7 +195,7 @@ def test_texts_get_a_limited_number_of_columns():
     for t in range(230):
         model.learn_one({"a": 1.0, "id": str(t)}, 1.0)
     model.learn_one({"b=c": 1.0}, 1.0)  # a number, not a text
-    assert len(model.feature_names) == 202
+    assert len(model.feature_names) == 203  # with the mark of "a", which the last sample lacks
     model.predict_one({"a": 1.0, "id": "229"})
 
 

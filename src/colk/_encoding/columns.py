@@ -57,7 +57,12 @@ Table = tuple[list[Column], dict[str, Any]]
 
 
 def check_names(target: str, features: Sequence[str], categorical: Sequence[str]) -> None:
-    """Raise if columns are missing, named twice or used twice."""
+    """Raise if columns are missing, named twice or used twice, or if there are several targets."""
+    if not isinstance(target, str):
+        raise TypeError(
+            f"a table model predicts one column, got target={target!r}; "
+            "COLKRegressor().fit(source, [names]) predicts several"
+        )
     if not features:
         raise ValueError("there are no features to learn from")
     check_utf8([target, *features], "the header")

@@ -96,6 +96,18 @@ class Constants:
                 varies[k] = differ(known, values[k]).any()
         return Constants(values, varies, self.n_rows + len(cells))
 
+    def widened(self, n_new: int) -> "Constants":
+        """Return the state with more columns, which were 0 in all rows so far.
+
+        Parameters
+        ----------
+        n_new : int
+            Number of new columns.
+        """
+        first = np.full(n_new, 0.0 if self.n_rows else np.nan)
+        varies = np.append(self.varies, np.zeros(n_new, dtype=bool))
+        return Constants(np.append(self.values, first), varies, self.n_rows)
+
     def held(self, cells: Array, *, training: bool = False) -> Array:
         """Return rows with the known value in each constant column.
 

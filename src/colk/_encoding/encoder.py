@@ -351,6 +351,21 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
         marks[:, order] = is_gap[:, places]
         return np.ascontiguousarray(np.column_stack([X, marks]))
 
+    def widened(self, columns: Sequence[Column]) -> "TableEncoder":
+        """Return an encoder of numbers with more of them, which were 0 in all rows so far.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            Names and kinds of the new columns.
+        """
+        numbers, n_new = [*self.columns, *columns], len(columns)
+        filler = None if self._filler is None else self._filler.widened(n_new)
+        constants = None if self.constants is None else self.constants.widened(n_new)
+        return TableEncoder(
+            numbers, self._typical, gaps=self.gaps, filler=filler, constants=constants
+        )
+
     def unknown(self, table: Mapping[str, Any]) -> dict[str, int]:
         """Return the number of rows with an unknown value, for each category that has such rows.
 

@@ -86,6 +86,22 @@ class GapFiller:
             filler = cls(mean, np.ones(p), covariance)
         return cls(center + unit * filler.center, unit, filler.correlations)
 
+    def widened(self, n_new: int) -> "GapFiller | None":
+        """Return a filler of more columns, which do not depend on others; None if too many.
+
+        Parameters
+        ----------
+        n_new : int
+            Number of new columns; their gaps are filled with 0.
+        """
+        p = len(self.unit)
+        if p + n_new > MOST_COLUMNS:
+            return None
+        correlations = np.eye(p + n_new)
+        correlations[:p, :p] = self.correlations
+        center = np.append(self.center, np.zeros(n_new))
+        return GapFiller(center, np.append(self.unit, np.ones(n_new)), correlations)
+
     def filled(self, X: Array) -> Array:
         """Return the rows without gaps.
 

@@ -239,6 +239,25 @@ class RunningScale:
                 X[i, j] = (X[i, j] - self._centers[j]) / self._units[j]
         return n
 
+    def widened(self, n_new: int, n_rows: int) -> "RunningScale":
+        """Return a scale with more columns, which were 0 in all rows so far.
+
+        Parameters
+        ----------
+        n_new : int
+            Number of new columns.
+        n_rows : int
+            Number of rows so far, each of weight 1.
+        """
+        added = RunningScale(n_new, self.level)
+        added.absorb(np.zeros((n_rows, n_new)))
+        found = RunningScale(len(self._means) + n_new, self.level)
+        rows = [self._sample.rows(), added._sample.rows()]
+        found._sample.restore(n_rows, np.concatenate(rows, axis=1))
+        means = np.append(self._means, added._means)
+        found._set(added.total, means, np.append(self._deviations, added._deviations))
+        return found
+
     # -- all rows at once --------------------------------------------------------------------
 
     def merged(self, Y: Array, weight: Array) -> "RunningScale":

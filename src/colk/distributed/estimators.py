@@ -71,9 +71,9 @@ class _Distributed(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             or row groups of Parquet files; the files must have equal columns. Missing cells are
             allowed, and data frames and files may have categories and dates, as in the local
             estimator.
-        y : dask array or series, array, or str
-            Targets, with the same partitions as X; for files, the name of the target column. All
-            other columns of the files are features.
+        y : dask array or series, array, str, or list of str
+            Targets, with the same partitions as X; for files, the name of the target column, or a
+            list of names. All other columns of the files are features.
         sample_weight : dask array or series, array, or str, optional
             Weights of the rows, in the same form as y. Rows of weight 0 are skipped.
         """

@@ -1,7 +1,7 @@
 """Split dask collections, arrays in memory and files into partitions, each loaded by a task."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,9 @@ from colk._frames import as_rows, n_rows_of
 from colk.distributed.engines import DaskParts, ExecutorParts, Parts, Progress, run_alone
 from colk.distributed.files import FileRange, file_ranges
 from colk.distributed.rows import checked_rows
+from colk.estimators.batches import are_names
 from colk.model.parts import Part
+from colk.tabular.reading.batches import targets_of
 
 __all__ = ["Partitions", "is_lazy", "partitions_of"]
 
@@ -46,25 +48,24 @@ class _Arrays:
 
 @dataclass(frozen=True)
 class _Columns:
-    """A part of a file, whose column `target` is y."""
+    """A part of a file, whose column `target` is y, or whose columns, if it is a tuple."""
 
     source: FileRange
-    target: str
+    target: str | tuple[str, ...]
     weight: str | None
     are_labels: bool
 
     def __call__(self) -> Part:
         columns, place = self.source.read(), self.source.place
-        taken = {self.target, self.weight}
-        names = [name for name in columns if name not in taken]
-        n_rows = len(columns[self.target])
+        y = targets_of(columns, self.target)
+        names, n_rows = _features(columns, self.target, self.weight), len(y)
         X = np.column_stack([columns[name] for name in names]) if names else np.empty((n_rows, 0))
         if is_table(X):
             import pandas
 
             X = pandas.DataFrame({name: columns[name] for name in names})
         weights = None if self.weight is None else columns[self.weight]
-        return checked_rows(X, columns[self.target], weights, place, self.are_labels)
+        return checked_rows(X, y, weights, place, self.are_labels)
 
 
 @dataclass(frozen=True)
@@ -180,15 +181,23 @@ def _file_sources(
     files: Any, target: Any, weight: Any, are_labels: bool
 ) -> tuple[list[Callable[[], Part]], list[str]]:
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-    if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
+    if not (isinstance(target, str) or are_names(target)) or not isinstance(weight, str | None):
         raise TypeError("if X is files, y and sample_weight must be names of columns")
     ranges = [part for path in paths for part in file_ranges(Path(path))]
-    names = ranges[0].names
-    for name in (target, weight):
+    names, target = ranges[0].names, target if isinstance(target, str) else tuple(target)
+    for name in [*([target] if isinstance(target, str) else target), weight]:
         if name is not None and name not in names:
             raise ValueError(f"{ranges[0].path} has no column {name!r}, only {', '.join(names)}")
-    features = [name for name in names if name not in (target, weight)]
-    return [_Columns(part, target, weight, are_labels) for part in ranges], features
+    loads: list[Callable[[], Part]] = [
+        _Columns(part, target, weight, are_labels) for part in ranges
+    ]
+    return loads, _features(names, target, weight)
+
+
+def _features(names: Iterable[str], target: str | tuple[str, ...], weight: str | None) -> list[str]:
+    """Return the columns that are neither a target nor the weight."""
+    taken = {weight, *([target] if isinstance(target, str) else target)}
+    return [name for name in names if name not in taken]
 
 
 def _array_sources(X: Any, y: Any, weights: Any, are_labels: bool) -> list[Callable[[], Part]]:

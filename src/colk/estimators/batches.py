@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Batch", "Batches"]
+__all__ = ["Batch", "Batches", "are_names"]
 
 
 class Batch(NamedTuple):
@@ -43,7 +43,12 @@ class Batches:
     @classmethod
     def of(cls, X: Any, y: Any) -> "Batches | None":
         """Return the batches that were given to `fit`, or None if it was given arrays."""
-        if isinstance(y, str) and hasattr(X, "batches"):
+        if hasattr(X, "batches") and hasattr(X, "waits"):
+            if not isinstance(y, str) and not are_names(y):
+                raise TypeError(
+                    'a table needs the name of its target: fit(source, "target"), or a list of '
+                    f"names; got {type(y).__name__}"
+                )
             if X.waits:
                 raise ValueError(
                     "fit reads the rows several times, and a pipe can be read only once"
@@ -64,6 +69,17 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         for X, y, *weight in self._source:
             yield Batch(X, y, weight[0] if weight else None)
+
+
+def are_names(y: Any) -> bool:
+    """Return whether targets are a list of names of columns.
+
+    Examples
+    --------
+    >>> are_names(["price", "rent"]), are_names([1.0, 2.0])
+    (True, False)
+    """
+    return isinstance(y, list | tuple) and len(y) > 0 and all(isinstance(each, str) for each in y)
 
 
 def _is_matrix(X: Any) -> bool:

@@ -48,8 +48,8 @@ class FittedEstimator(COLKEstimator):
         X : array or sparse matrix of shape (n, p), data frame, iterable of batches, or table reader
             Points. Without `y`: an iterable of batches (X, y) or (X, y, sample_weight) that can be
             read several times; memory does not grow with their number. With a
-            `colk.tabular.reading.Source`, `y` is the name of the target column, and all other
-            columns are features.
+            `colk.tabular.reading.Source`, `y` is the name of the target column, or a list of
+            names, and all other columns are features.
         y : array of shape (n,) or (n, q)
             Targets: numbers, or labels of shape (n,).
         sample_weight : array of shape (n,), optional

@@ -92,9 +92,28 @@ class StreamInputs(Inputs):
         """The first rows, with gaps; None after 500 rows."""
         return None if self._first is None else np.concatenate(self._first)
 
+    @property
+    def n_first(self) -> int:
+        """Number of rows so far, at most 500."""
+        return WARM_UP if self._first is None else sum(map(len, self._first))
+
     # -- learning ----------------------------------------------------------------------------
 
-    def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
+    def widened(self, columns: Sequence[Column]) -> Self:
+        """Return the inputs with more columns of numbers, which were 0 in all rows so far.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            Names and kinds of the columns; all others must be numbers, too.
+        """
+        n_new, running = len(columns), self.running
+        if running is not None:
+            running = running.widened(n_new, self.n_first)
+        first = self._first and [np.pad(rows, ((0, 0), (0, n_new))) for rows in self._first]
+        return self._with(self.encoder.widened(columns), running, first)
+
+    def learned(self, source: Array | Table) -> tuple[Self, Array]:
         """Return the inputs after more rows, and the rows as the learner takes them.
 
         Parameters
@@ -125,7 +144,7 @@ class StreamInputs(Inputs):
             yield source
             return
         n = len(next(iter(source[1].values()))) if isinstance(source, tuple) else len(source)
-        lacking = WARM_UP - sum(map(len, self._first))
+        lacking = WARM_UP - self.n_first
         for places in (np.arange(min(lacking, n)), np.arange(min(lacking, n), n)):
             if len(places):
                 yield taken(source, places)
@@ -141,7 +160,7 @@ class StreamInputs(Inputs):
         else:
             rows = self._filled_one_by_one(held)
             self._first.append(held)
-            if sum(map(len, self._first)) == WARM_UP:
+            if self.n_first == WARM_UP:
                 self._settle(np.concatenate(self._first))
         return np.ascontiguousarray(np.column_stack([rows, marks]))
 
@@ -185,7 +204,7 @@ class StreamInputs(Inputs):
         """
         if self._first is not None:
             self._first = [*self._first, row.copy()]
-            if sum(map(len, self._first)) == WARM_UP:
+            if self.n_first == WARM_UP:
                 self._settle(np.concatenate(self._first))
 
     # -- encoding ----------------------------------------------------------------------------

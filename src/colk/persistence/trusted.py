@@ -40,6 +40,7 @@ _HOMES = {
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalClassifier",
         "ConformalRegressor", "DriftWatch",
     ),
+    "colk.river.columns": ("FeatureColumns",),
     "colk.tabular": ("TableModel",),
     "colk._encoding.constants": ("Constants",),
     "colk._encoding.effects": ("CategoryEffects",),
@@ -54,7 +55,7 @@ _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "Constants", "DriftDetector", "FeatureMeans",
-    "SparseRows", "StreamInputs",
+    "SparseRows", "StreamInputs", "river.FeatureColumns",
 )  # fmt: skip
 
 # Other types that occur in pickles of models, besides terms and the classes above.

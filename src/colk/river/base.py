@@ -1,8 +1,8 @@
 """Base class of the River models: features by name, and a fast path for one sample."""
 
 from abc import abstractmethod
-from collections.abc import Container, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -24,6 +24,7 @@ from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, RiverSolver, Settings
 from colk.risks import Risk
+from colk.river.columns import FeatureColumns
 from colk.river.features import Features, checked_columns, checked_features
 from colk.river.feed import Feed
 from colk.river.stored import StoredModel
@@ -33,17 +34,14 @@ from colk.selection import Race
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
-# Largest number of texts that get a column; later texts are ignored.
-MOST_TEXTS = 200
-
 
 class OnlineModel(Guarded, StoredModel):
     """A model whose samples are dictionaries.
 
-    A feature gets a column when it first has a value. It counts as 0 if a sample lacks it, or if it
-    is None or NaN. A text is a category: each text of a feature gets a column, which is 1 if the
-    feature has this text, and 0 otherwise. Features that appear together are sorted by name, so the
-    order of a dictionary does not matter.
+    A feature gets a column when it first has a value, and another one, which marks its gaps, when
+    it first has a gap (`colk.river.columns`). A text is a category: each text of a feature gets a
+    column, which is 1 if the feature has this text, and 0 otherwise. Features that appear together
+    are sorted by name, so the order of a dictionary does not matter.
     """
 
     kernel: Kernel | str
@@ -62,7 +60,7 @@ class OnlineModel(Guarded, StoredModel):
     prior: float | Literal["auto"] | None
     forgetting: float | Literal["auto"] | None
 
-    _changing = ("_online", "_scale")
+    _changing = ("_online", "_columns", "_scale")
     _own_lock: Lock  # same as `_lock`, but a property would take longer than the lock itself
     _scale: RunningScale | None = None  # scale of the targets
 
@@ -71,10 +69,10 @@ class OnlineModel(Guarded, StoredModel):
     def _reset(self) -> None:
         """Set the state before the first sample; raise if a parameter is invalid."""
         self._own_lock = Lock()
-        self._names: list[Hashable] = []
+        self._columns = FeatureColumns()
         self._online: OnlineFit | None = None  # made by the first sample
         self._feed: Feed | None = None
-        self._has_texts = False  # whether a column may stand for a text
+        self._has_texts = False
         self._make(n_features=1, n_outputs=2)
 
     @abstractmethod
@@ -91,39 +89,25 @@ class OnlineModel(Guarded, StoredModel):
 
     # -- features ----------------------------------------------------------------------------
 
-    def _values(self, x: Features) -> Array:
-        """Check a sample; return the features that have a column as a row, of shape (1, p)."""
-        known = checked_features(x)
-        return np.array([[known.get(name, 0.0) for name in self._names]])
-
-    def _admit(self, names: Iterable[Hashable], given: Container[Hashable]) -> None:
-        """Add columns for new names; names that are not `given` are texts, at most `MOST_TEXTS`."""
-        known, n_texts = set(self._names), sum(map(_may_be_text, self._names))
-        new = sorted((name for name in names if name not in known), key=str)
-        texts = [name for name in new if name not in given]
-        refused = set(texts[max(MOST_TEXTS - n_texts, 0) :])
-        new = [name for name in new if name not in refused]
-        if new:
-            self._names = self._names + new
-            self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
-
-    def _matrix(self, X: Any) -> Array:
-        """Return a data frame as an array of the known columns."""
-        found, table = checked_columns(X), np.zeros((len(X), len(self._names)))
-        for column, name in enumerate(self._names):
-            if name in found:
-                rows, values = found[name]
-                table[rows, column] = values
-        return table
-
-    def _place_many(self, X: Any) -> Array:
-        """Return a data frame as an array; add columns for new features."""
-        self._admit(checked_columns(X), X.columns)
-        return self._matrix(X)
-
     def _meet(self, x: Features) -> None:
-        """Add columns for the features of a sample."""
-        self._admit(checked_features(x), x)
+        """Add columns for the features of a sample that have a value."""
+        found = checked_features(x)
+        self._take(
+            self._columns.admitting([name for name in found if found[name] == found[name]], x)
+        )
+
+    def _meet_many(self, X: Any) -> None:
+        """Add columns for the features of a data frame that have a value."""
+        found = checked_columns(X)
+        valued = [name for name, (_, numbers) in found.items() if not np.isnan(numbers).all()]
+        self._take(self._columns.admitting(valued, X.columns))
+
+    def _take(self, columns: FeatureColumns) -> None:
+        """Take columns, and enlarge the learner if there are more."""
+        is_wider = columns.width > self._columns.width
+        self._columns = columns
+        if is_wider:
+            self._grow(1 if self._learner is None else self._learner.n_outputs or 1)
 
     def _plain(self, x: Features) -> Features:
         """Return a sample as the fast path takes it, with texts replaced by their columns."""
@@ -134,48 +118,61 @@ class OnlineModel(Guarded, StoredModel):
     def _learn(self, x: Features, y: float, w: float, n_outputs: int) -> None:
         """Learn a sample whose target and weight are checked."""
         online, feed = self._online, self._feed
-        if online is not None and feed is not None:
+        if online is not None and feed is not None and self._columns.takes_plain:
             learned = feed.learn(self._plain(x), y, w)
             if learned == 0:
                 raise online.learner.divergence(heaviest=w)
             if learned == 1:
-                if online.is_pending:
-                    row = np.array([feed.placed()])
-                    self._follow(online, row, np.array([[y]]), np.array([w]))
+                self._follow(online, feed, y, w)
                 return
         self._meet(x)
-        self._learn_rows(self._values(x), np.array([[y]]), np.array([w]), n_outputs)
+        columns, row = self._columns.learned(self._columns.cells(x))
+        is_wider = columns.width > self._columns.width
+        with self._unchanged_on_error() if is_wider else nullcontext():
+            self._learn_rows(columns, row, np.array([[y]]), np.array([w]), n_outputs)
 
-    def _learn_rows(self, X: Array, Y: Array, weight: Array, n_outputs: int) -> None:
-        """Learn checked samples; the first ones make the learner."""
+    def _learn_rows(
+        self, columns: FeatureColumns, X: Array, Y: Array, weight: Array, n_outputs: int
+    ) -> None:
+        """Learn checked samples with these columns; the first ones make the learner."""
         online = self._online
         if online is None:
-            online = OnlineFit(self._make(X.shape[1], n_outputs).watch_drift(), self._settings())
+            learner = self._make(len(columns.names), n_outputs)
+            online = OnlineFit(learner.watch_drift(), self._settings())
+        elif columns.width > self._columns.width:
+            online.grow(columns.width, n_outputs)
         online.learn(X, Y, weight)
-        self._online = online
+        self._online, self._columns = online, columns
         self._connect()
 
-    def _follow(self, online: OnlineFit, X: Array, Y: Array, weight: Array) -> None:
-        """Pass a sample that the learner has learned to what chooses the kernel."""
-        before = online.learner
-        online.follow(X, Y, weight)
-        if online.learner is not before:
+    def _follow(self, online: OnlineFit, feed: Feed, y: float, w: float) -> None:
+        """Pass the sample of the feed to what fills gaps, and to what chooses the kernel."""
+        if self._columns.is_settled and not online.is_pending:
+            return
+        row, before = np.array([feed.placed()]), (online.learner, self._columns.is_settled)
+        if not self._columns.is_settled:
+            self._columns.keep_one(row)
+        if online.is_pending:
+            online.follow(row, np.array([[y]]), np.array([w]))
+        if (online.learner, self._columns.is_settled) != before:
             self._connect()
 
     def _connect(self) -> None:
         """Make the fast path for one sample; call it whenever learner, names or scale change."""
-        self._has_texts = any(map(_may_be_text, self._names))
+        columns = self._columns
+        self._has_texts = columns.has_texts
         if self._feed is not None:
             self._feed.disconnect()
         if self._online is not None:
             stream = cast(KernelStream, self._online.learner.stream)
-            scale = None if self._online.is_pending else self._scale
-            self._feed = Feed(stream, self._names, stream.shown, self._own_lock, scale)
+            is_alone = columns.is_settled and not self._online.is_pending
+            scale, named = self._scale if is_alone else None, (columns.keys, columns.needed)
+            self._feed = Feed(stream, *named, columns.held, stream.shown, self._own_lock, scale)
 
     def _grow(self, n_outputs: int) -> None:
         """Enlarge the learner to all columns and this many outputs."""
         if self._online is not None:
-            self._online.grow(len(self._names), n_outputs)
+            self._online.grow(self._columns.width, n_outputs)
             self._connect()
 
     def _scores(self, x: Features) -> list[float] | None:
@@ -183,16 +180,16 @@ class OnlineModel(Guarded, StoredModel):
         scores = None if self._feed is None else self._feed.scores(self._plain(x))
         if scores is not None:
             return scores
-        values = self._values(x)
+        row = self._columns.encode(self._columns.cells(x))
         if self._learner is None:
             return None
-        checked: list[float] = self._learner.evaluate(values)[0].tolist()
+        checked: list[float] = self._learner.evaluate(row)[0].tolist()
         return checked
 
     def _many_scores(self, X: Any) -> Array | None:
         """Values at the rows of a frame, of shape (n, n_outputs); None before the first sample."""
-        table = self._matrix(X)
-        return None if self._learner is None else self._learner.evaluate(table)
+        rows = self._columns.encode(self._columns.cells_of(X))
+        return None if self._learner is None else self._learner.evaluate(rows)
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
@@ -240,7 +237,7 @@ class OnlineModel(Guarded, StoredModel):
     @locked
     def drifts(self) -> list[DriftEvent]:
         """All alarms so far: time, severity, and the features whose means changed."""
-        names: dict[Hashable, Hashable] = dict(enumerate(self._names))
+        names: dict[Hashable, Hashable] = dict(enumerate(self.feature_names))
         return [
             replace(event, features={names[k]: gap for k, gap in event.features.items()})
             for event in ([] if self._learner is None else self._learner.drifts)
@@ -258,8 +255,8 @@ class OnlineModel(Guarded, StoredModel):
 
     @property
     def feature_names(self) -> list[Hashable]:
-        """Names of the features, in the order of the columns."""
-        return list(self._names)
+        """Names of the columns: features, and marks of their gaps, in order of appearance."""
+        return self._columns.shown
 
     @property
     @locked
@@ -268,10 +265,6 @@ class OnlineModel(Guarded, StoredModel):
         if self._learner is None:
             raise ValueError(f"this {type(self).__name__} has not seen a sample yet")
         return self._learner.function
-
-
-def _may_be_text(name: Hashable) -> bool:
-    return "=" in str(name)
 
 
 def check_weight(w: Any) -> float:

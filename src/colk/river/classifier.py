@@ -193,19 +193,20 @@ class COLKClassifier(OnlineModel, base.MiniBatchClassifier):
             _check_label(label)
         weight = check_weights(w, len(X))
         with self._unchanged_on_error():
-            table = self._place_many(X)
-            counted = [row for row in range(len(labels)) if weight[row] > 0.0]
-            start = 0
+            self._meet_many(X)
+            counted, start = np.flatnonzero(weight > 0.0).tolist(), 0
+            columns, points = self._columns.learned_of(X, weight > 0.0)
             while start < len(counted):  # up to the next new class, which adds an output
                 places = [self._place_of(labels[counted[start]])]
                 for row in counted[start + 1 :]:
                     if labels[row] not in self._places:
                         break
                     places.append(self._places[labels[row]])
-                rows = counted[start : start + len(places)]
+                rows = slice(start, start + len(places))
                 targets = np.array(places, dtype=np.float64)[:, None]
-                self._learn_rows(table[rows], targets, weight[rows], self._n_outputs())
-                start += len(places)
+                shares, n_outputs = weight[counted[rows]], self._n_outputs()
+                self._learn_rows(columns, points[rows], targets, shares, n_outputs)
+                start = rows.stop
 
     @locked
     def predict_proba_many(self, X: Any) -> Any:

@@ -38,37 +38,39 @@ def drop_missing(x: Features) -> dict[Hashable, Any]:
 
 
 def checked_features(x: Features) -> dict[Hashable, float]:
-    """Return the features that are not gaps; raise if one is neither a finite number nor a text.
+    """Return features, NaN for gaps; raise if one is neither a gap, a finite number nor a text.
 
     A text is a category: it becomes a feature of its own with the value 1.
 
     Examples
     --------
     >>> checked_features({"size": 2, "open": True, "age": None, "city": "Rome"})
-    {'size': 2.0, 'open': 1.0, 'city=Rome': 1.0}
+    {'size': 2.0, 'open': 1.0, 'age': nan, 'city=Rome': 1.0}
     """
-    return dict(_known(x))
+    return dict(_checked(x))
 
 
-def _known(x: Features) -> Iterator[tuple[Hashable, float]]:
+def _checked(x: Features) -> Iterator[tuple[Hashable, float]]:
     for name, value in x.items():
         if type(value) is float and math.isfinite(value):
             yield name, value
         elif isinstance(value, str):
             yield f"{name}={value}", 1.0
-        elif not is_missing(value):
+        elif is_missing(value):
+            yield name, math.nan
+        else:
             truth = isinstance(value, (bool, np.bool_))
             yield name, check_number(float(value) if truth else value, repr(name))
 
 
 def checked_columns(X: Any) -> Columns:
-    """Return the features of a data frame that have a value: their rows and values.
+    """Return the features of a data frame: their rows and values, NaN for gaps.
 
     Examples
     --------
     >>> import pandas as pd
     >>> checked_columns(pd.DataFrame({"size": [1, None], "city": ["Rome", "Oslo"]}))
-    {'size': (slice(None, None, None), array([1., 0.])), 'city=Rome': ([0], [1.0]), \
+    {'size': (slice(None, None, None), array([ 1., nan])), 'city=Rome': ([0], [1.0]), \
 'city=Oslo': ([1], [1.0])}
     """
     found: Columns = {}
@@ -78,13 +80,12 @@ def checked_columns(X: Any) -> Columns:
             values = as_numbers(values, repr(name))
         if values.dtype.kind in "fiub":
             numbers = _finite(values.astype(np.float64), name)
-            if not np.isnan(numbers).all():
-                found[name] = slice(None), np.nan_to_num(numbers)
+            found[name] = slice(None), numbers
             continue
         if values.dtype.kind not in "OUT":
             raise TypeError(f"feature {name!r} must hold real numbers, got dtype {values.dtype}")
         for row, value in enumerate(values.tolist()):
-            for known, number in _known({name: value}):
+            for known, number in _checked({name: value}):
                 rows, numbers_of = found.setdefault(known, ([], []))
                 rows.append(row)
                 numbers_of.append(number)

@@ -5,7 +5,9 @@ from colk._engine.running_scale cimport RunningScale
 
 cdef class Feed:
     cdef readonly KernelStream stream
-    cdef readonly list names
+    cdef readonly list keys
+    cdef readonly list needed
+    cdef double[::1] held
     cdef readonly Py_ssize_t first
     cdef object lock
     cdef RunningScale scale
@@ -16,5 +18,5 @@ cdef class Feed:
     cpdef int learn(self, x, double y, double weight) except -2
     cpdef list scores(self, x)
     cpdef list placed(self)
-    @cython.locals(total=double, number=double, features=dict, n_found=Py_ssize_t)
+    @cython.locals(total=double, number=double, held=double, features=dict, n_found=Py_ssize_t)
     cdef bint place(self, x, bint whole) except -1

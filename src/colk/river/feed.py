@@ -6,6 +6,7 @@ from typing import Any
 from colk._engine.gradient_step import KernelStream
 from colk._engine.locks import Lock
 from colk._engine.running_scale import RunningScale
+from colk._validation import Array
 
 __all__ = ["Feed"]
 
@@ -20,8 +21,12 @@ class Feed:
     ----------
     stream : KernelStream
         The stream.
-    names : list
-        Names of the columns.
+    keys : list
+        The key of each column in a sample.
+    needed : list of bool
+        Whether a sample that lacks the key has a gap.
+    held : array
+        The only value that a column may have; NaN if any.
     first : int
         First row of the weights of the function that predicts.
     lock : Lock
@@ -31,7 +36,9 @@ class Feed:
     """
 
     stream: KernelStream
-    names: list[Any]
+    keys: list[Any]
+    needed: list[bool]
+    held: Array
     first: int
     lock: Lock
     scale: RunningScale  # None if other parts of the model learn as well, or if it has another feed
@@ -39,12 +46,15 @@ class Feed:
     def __init__(
         self,
         stream: KernelStream,
-        names: list[Any],
+        keys: list[Any],
+        needed: list[bool],
+        held: Array,
         first: int,
         lock: Lock,
         scale: RunningScale | None,
     ) -> None:
-        self.stream, self.names, self.first = stream, names, first
+        self.stream, self.first = stream, first
+        self.keys, self.needed, self.held = keys, needed, held
         self.lock, self.scale = lock, scale  # type: ignore[assignment]
 
     def disconnect(self) -> None:
@@ -100,7 +110,7 @@ class Feed:
     def scores(self, x: Any) -> list[float] | None:
         """Return values of the learned function; None if x needs conversion.
 
-        A gap counts as 0; a feature without a column is ignored.
+        A feature without a column is ignored.
         """
         self.stream.begin()
         try:
@@ -113,28 +123,29 @@ class Feed:
 
     def placed(self) -> list[float]:
         """Return the row of the latest sample."""
-        return [self.stream.row[0, column] for column in range(len(self.names))]
+        return [self.stream.row[0, column] for column in range(len(self.keys))]
 
     def place(self, x: Any, whole: bool) -> bool:
-        """Write features to the row, 0 for a gap; return False if they need conversion.
+        """Write features to the row; return False if they need conversion, as gaps do.
 
         With `whole`, all features of x must have columns.
         """
         if type(x) is not dict:
             return False
         features, n_found, total = x, 0, 0.0
-        for column in range(len(self.names)):
-            value = features.get(self.names[column])
+        for column in range(len(self.keys)):
+            value = features.get(self.keys[column])
             if value is None:
-                n_found += self.names[column] in features
+                if self.needed[column] or self.keys[column] in features:
+                    return False
                 value = 0.0
             elif isinstance(value, (float, int)):
                 n_found += 1
             else:
                 return False
-            number = float(value)
-            if number != number:
-                number = 0.0
+            number, held = float(value), self.held[column]
+            if held == held and number != held:
+                return False
             self.stream.row[0, column] = number
-            total += number
+            total += number  # not finite with a gap that is NaN
         return math.isfinite(total) and (not whole or n_found == len(features))

@@ -66,10 +66,11 @@ class NumberModel(OnlineModel):
         targets = check_vector(y, len(X), "y")
         weight = check_weights(w, len(X))
         with self._unchanged_on_error():
-            table = self._place_many(X)
+            self._meet_many(X)
             counted = weight > 0.0
+            columns, rows = self._columns.learned_of(X, counted)
             self._scale = copy(self._scale)
             scaled = targets[counted, None]
             self._scale.absorb(scaled, weight[counted])
             if len(scaled):
-                self._learn_rows(table[counted], scaled, weight[counted], self._n_outputs())
+                self._learn_rows(columns, rows, scaled, weight[counted], self._n_outputs())

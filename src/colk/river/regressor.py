@@ -29,10 +29,13 @@ class COLKRegressor(NumberModel, base.MiniBatchRegressor):
     and standard deviation, which ignore outliers.
 
     Features may appear, vanish, and be None or NaN at any time. A feature gets a column when it
-    first has a value. A missing feature counts as 0, which is its mean after a scaler. A NaN spoils
-    River's scalers, so put `drop_missing` before them if the data have NaN. A text is a category:
-    each of the first 200 texts gets a column, which is 1 or 0. River's scalers take only numbers,
-    so scale these and add the texts: `(select_type(int, float) | scaler) + select_type(str)`.
+    first has a value. If it is None or NaN, it is filled with its expected value given the other
+    features, and another column marks the gap; in the first 500 samples it is filled with its mean
+    so far. A feature that is absent counts as missing if at least half of the samples had it, after
+    100 and up to the first 500 of them; otherwise it counts as 0. River's scalers do not take None,
+    and a NaN spoils them, so put `drop_missing` before them. A text is a category: each of the
+    first 200 texts gets a column, which is 1 or 0. River's scalers take only numbers, so scale
+    these and add the texts: `(select_type(int, float) | scaler) + select_type(str)`.
 
     `drift_detected` tells whether the last sample caused an alarm of `colk.learners.DriftDetector`.
     `drifts` lists all alarms with time, severity and features.

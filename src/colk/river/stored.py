@@ -1,4 +1,4 @@
-"""The stored fields of a River model: parameters, names of features, and learner."""
+"""The stored fields of a River model: parameters, columns, and learner."""
 
 from inspect import signature
 from typing import Any
@@ -6,12 +6,13 @@ from typing import Any
 from colk import _stored as stored
 from colk.errors import FileFormatError
 from colk.model import OnlineFit
+from colk.river.columns import FeatureColumns
 
 __all__ = ["FIELDS", "StoredModel"]
 
 FIELDS: dict[str, stored.Field] = {
     "parameters": stored.Anything(),
-    "names": stored.ListOf(stored.Anything(), size="n_features"),
+    "columns": stored.Object(FeatureColumns),
     "online": stored.Optional(stored.Object(OnlineFit)),
 }
 
@@ -19,24 +20,22 @@ FIELDS: dict[str, stored.Field] = {
 class StoredModel:
     """Mixin that converts a River model to stored fields and back."""
 
-    _names: list[Any]
+    _columns: FeatureColumns
     _online: OnlineFit | None
 
     def _to_file(self) -> dict[str, Any]:
         return {
             "parameters": {name: getattr(self, name) for name in signature(type(self)).parameters},
-            "names": self._names,
+            "columns": self._columns,
             "online": self._online,
         }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Any:
         model: Any = cls(**values["parameters"])
-        if len(set(values["names"])) != len(values["names"]):
-            raise FileFormatError("two features have the same name")
-        model._names, online = values["names"], values["online"]
+        model._columns, online = values["columns"], values["online"]
         if online is not None:
-            model._online = _checked(online).resume(model._settings(), len(model._names))
+            model._online = _checked(online).resume(model._settings(), model._columns.width)
         model._set_learned(values)
         model._connect()
         return model

@@ -136,10 +136,10 @@ class RowLosses:
             slopes = slopes + jump * (0.5 * (u + 1.0) - (place <= F))
         return slopes
 
-    def _step_of(self, F: Array) -> float:
-        """Return a step of the predictions for finite differences."""
-        size = float(np.sqrt(np.mean(F * F))) + 1.0
-        return _STEP * (min(self.width, size) if self.kinks else size)
+    def _step_of(self, F: Array) -> Array:
+        """Return a step of each prediction for finite differences; it depends on no other row."""
+        size = np.abs(F) + 1.0
+        return _STEP * (np.minimum(self.width, size) if self.kinks else size)
 
     def curvature(self, F: Array, slopes: Array, shared: bool = True) -> Array:
         """Return second derivatives (n, q), at least 0.
@@ -155,7 +155,7 @@ class RowLosses:
         curved = np.empty_like(F)
         for c in range(F.shape[1]):
             move = step * (np.arange(F.shape[1]) == c)
-            curved[:, c] = self._slope_change(F, slopes, move)[:, c] / step
+            curved[:, c] = self._slope_change(F, slopes, move)[:, c] / step[:, c]
         return self._shared(np.maximum(curved, 0.0), shared)
 
     @staticmethod
@@ -173,10 +173,9 @@ class RowLosses:
             return np.asarray(weighted - p * weighted.sum(axis=1, keepdims=True))
         if not couples_outputs(self.loss, self.n_outputs):
             return self.curvature(F, slopes) * change
-        largest = float(np.abs(change).max(initial=0.0))
-        if largest == 0.0:
-            return change
-        h = 10.0 * self._step_of(F) / largest
+        largest = np.abs(change).max(axis=1, keepdims=True)
+        step = self._step_of(F).min(axis=1, keepdims=True)
+        h = 10.0 * step / np.where(largest > 0.0, largest, 1.0)
         return np.asarray((self.slopes(F + h * change) - self.slopes(F - h * change)) / (2.0 * h))
 
     def _slope_change(self, F: Array, slopes: Array, move: Any) -> Array:

@@ -1,6 +1,6 @@
 """The rows of a table as batches of features and targets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from colk.tabular.reading.rows import Columns
 if TYPE_CHECKING:
     from colk.tabular.reading.source import Source
 
-__all__ = ["TableBatches"]
+__all__ = ["TableBatches", "targets_of"]
 
 
 class TableBatches:
@@ -24,8 +24,9 @@ class TableBatches:
     ----------
     source : Source
         The table.
-    target : str
-        The column with the targets. All other columns are features: numbers, dates, or categories.
+    target : str or sequence of str
+        The column with the targets, or several such columns. All other columns are features:
+        numbers, dates, or categories.
 
     Examples
     --------
@@ -36,10 +37,13 @@ class TableBatches:
     [([Column(name='range', kind='number')], 221)]
     """
 
-    def __init__(self, source: "Source", target: str) -> None:
-        if target not in source.kinds:
-            raise ValueError(f"the table has no column {target!r}")
-        first, kinds = source.first_rows, {k: v for k, v in source.kinds.items() if k != target}
+    def __init__(self, source: "Source", target: str | Sequence[str]) -> None:
+        targets = (target,) if isinstance(target, str) else tuple(target)
+        for name in targets:
+            if name not in source.kinds:
+                raise ValueError(f"the table has no column {name!r}")
+        first = source.first_rows
+        kinds = {name: kind for name, kind in source.kinds.items() if name not in targets}
         unreadable = sorted(first.unreadable & kinds.keys())
         if unreadable:
             raise ValueError(
@@ -52,16 +56,31 @@ class TableBatches:
         texts = [name for name in kinds if name not in dates and name not in numbers]
         kind_of = {**dict.fromkeys(dates, "date"), **dict.fromkeys(texts, "category")}
         self._columns = [Column(name, kind_of.get(name, "number")) for name in kinds]  # type: ignore[arg-type]
-        (numbers if source.kinds[target] == "number" else texts).append(target)
+        for name in targets:
+            (numbers if source.kinds[name] == "number" else texts).append(name)
         self._wanted = Columns(
             tuple(numbers),
             tuple(texts),
             dates=tuple(dates),
-            required=(target,),
+            required=targets,
             month_first=tuple(sorted(first.month_first & set(dates))),
         )
 
     def __iter__(self) -> Iterator[tuple[Table, NDArray[Any]]]:
         for rows in self._source.rows(self._wanted):
             if len(rows):
-                yield (self._columns, dict(rows.columns)), np.asarray(rows.columns[self._target])
+                yield (self._columns, dict(rows.columns)), targets_of(rows.columns, self._target)
+
+
+def targets_of(columns: Mapping[str, Any], target: str | Sequence[str]) -> NDArray[Any]:
+    """Return a column of targets of shape (n,), or several as (n, q).
+
+    Examples
+    --------
+    >>> targets_of({"a": [1.0, 2.0], "b": [3.0, 4.0]}, ["a", "b"])
+    array([[1., 3.],
+           [2., 4.]])
+    """
+    if isinstance(target, str):
+        return np.asarray(columns[target])
+    return np.column_stack([columns[name] for name in target])

@@ -143,13 +143,13 @@ class Source:
         """Return a digest of the rows of each file; an empty list if there is a pipe."""
         return [] if self.waits else [Prefix.of_file(path) for path in self.paths]
 
-    def batches(self, target: str) -> TableBatches:
+    def batches(self, target: str | Sequence[str]) -> TableBatches:
         """Return the rows as batches of points and targets, which `COLKRegressor.fit` reads.
 
         Parameters
         ----------
-        target : str
-            The column with the targets.
+        target : str or sequence of str
+            The column with the targets, or several.
         """
         return TableBatches(self, target)
 
