@@ -165,7 +165,6 @@ def _loss_statistics(loss: Quantiles, residuals: Array) -> dict[str, float]:
         "level": level,
         "spread": float(np.abs(losses - level).mean()),
         "distance": float(np.abs(residuals[:, 0]).mean()),
-        "tail_loss": float(np.quantile(losses, 0.9)),
         "loss_sum": level * len(losses),
     }
 
