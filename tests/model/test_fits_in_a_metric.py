@@ -7,7 +7,7 @@ import pytest
 
 import colk
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor
-from colk.kernels import Gaussian, Laplacian, Linear, Mahalanobis
+from colk.kernels import Gaussian, Laplacian, Linear, Mahalanobis, Mixed
 
 RNG = np.random.default_rng(0)
 SQUARE = RNG.normal(size=(4, 4)) / 2.0
@@ -66,10 +66,9 @@ def test_the_function_is_in_units_of_the_rows(metric, tmp_path):
     np.testing.assert_allclose(model.function_.kernel.metric, metric / rows.std(axis=0)[:, None])
     colk.save(model, tmp_path / "m")
     assert (colk.load(tmp_path / "m").predict(rows) == model.predict(rows)).all()
+    linear = COLKRegressor(kernel=kernel.replace(kernel=Linear()), standardize=True).fit(rows, Y)
     with pytest.raises(TypeError, match="in a metric depends on the zero of scaled rows"):
-        COLKRegressor(kernel=kernel.replace(kernel=Linear()), standardize=True).fit(
-            rows, Y
-        ).function_
+        _ = linear.function_
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -99,3 +98,21 @@ def test_streams_of_river():
         inside.learn_one(row, y)
         beside.learn_one(point, y)
     assert inside.predict_one(row) == beside.predict_one(point) != 0.0
+
+
+def test_categories_are_copied_by_the_metric():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(7.0 * X, columns=list("abcd"))
+    frame["shop"] = pandas.Categorical(RNG.choice(["north", "south", "west"], size=600))
+    y = Y + frame["shop"].cat.codes.to_numpy()
+    metric = np.zeros((5, 3))
+    metric[:4, :2], metric[4, 2] = SQUARE[:, :2], 1.0
+    kernel = Mahalanobis(Mixed(Gaussian(1.0), (2,), 0.5), metric)
+    model = COLKRegressor(kernel=kernel, random_state=0).fit(frame, y)
+    plain = COLKRegressor(kernel=kernel.replace(kernel=Gaussian(1e3)), random_state=0)
+    with pytest.raises(TypeError, match="Mahalanobis cannot compare categories"):
+        plain.fit(frame, y)
+    columns = [frame[name].to_numpy() for name in frame]
+    encoded = model.encoder_.encode(dict(zip(frame.columns, columns, strict=True)))
+    found = model.function_(encoded) + model.intercept_
+    np.testing.assert_allclose(found, model.predict(frame), rtol=1e-9, atol=1e-9)

@@ -284,7 +284,8 @@ class Inputs:
                 "use learner_.function, whose points are scaled, or standardize=False"
             )
         atoms = np.asarray(function.atoms) + (zero / self.unit) @ kernel.metric
-        scaled = kernel.replace(metric=kernel.metric / unit[:, None])
+        shares = np.where(unit == self.unit, 1.0 / unit, 0.0)  # 0 in constant columns
+        scaled = kernel.replace(metric=kernel.metric * shares[:, None])
         return KernelExpansion(scaled, atoms, function.weights)
 
     def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
