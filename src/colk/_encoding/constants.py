@@ -183,6 +183,21 @@ class ConstantColumns:
             unit[places[places < len(unit)]] = _ENDLESS
         return unit
 
+    def with_constants(self, row: Array) -> Array:
+        """Return an encoded row with the known values of constant columns; unknown ones are 0.
+
+        Parameters
+        ----------
+        row : array of shape (k,)
+            The row.
+        """
+        row = row.copy()
+        if self.constants is not None:
+            places = self.constants.places
+            places = places[places < len(row)]
+            row[places] = np.nan_to_num(self.constants.values[places])
+        return row
+
     def _held(self, cells: Array, training: bool) -> Array:
         """Return rows with known values in constant columns, after learning rows of training."""
         if self.constants is None:

@@ -69,6 +69,8 @@ class Stream:
     averaging: AveragingContract  # None without averaging
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
+    row: Array  # (1, p): one sample
+    point: Array  # (1, width): the row, or if the stream `maps`, the row times the matrix
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
     postponed: BaseException | None  # an error to raise after the step is complete
@@ -99,6 +101,7 @@ class Stream:
         self.error_sum = self.largest_target = self.largest_before = 0.0
         self.lines = zeros((1, columns))
         self.row, self.weight = zeros((1, self.window.points.shape[1])), np.ones(1)
+        self.point, self.maps, self.matrix = self.row, False, self.row
         self.target = zeros((1, self.window.targets.shape[1]))
 
     # -- files and pickles -------------------------------------------------------------------
@@ -307,6 +310,16 @@ class Stream:
 
     # -- one sample --------------------------------------------------------------------------
 
+    def map_rows(self, matrix: Array) -> None:
+        """Take the row of one sample times this matrix, given in rows of whole vectors."""
+        self.row, self.matrix, self.maps = zeros((1, len(matrix))), matrix, True
+
+    def take_row(self) -> int:
+        """Write the row to the point."""
+        if self.maps:
+            loops.transform(self.row, 0, self.matrix, self.point, 0)
+        return 0
+
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
         """Learn from one sample, a list or tuple and a number, without arrays.
 
@@ -317,7 +330,8 @@ class Stream:
         try:
             if not self.place(x, y, weight):
                 return -1
-            return self.advance_locked(self.row, self.target, self.weight, 0, 1)
+            self.take_row()
+            return self.advance_locked(self.point, self.target, self.weight, 0, 1)
         finally:
             self.leave()
 

@@ -103,8 +103,9 @@ class Feed:
     def step(self, y: float, weight: float) -> int:
         """Make a step with the features in the row; return 0 if it would diverge."""
         self.stream.target[0, 0], self.stream.weight[0] = y, weight
+        self.stream.take_row()
         return self.stream.advance_locked(
-            self.stream.row, self.stream.target, self.stream.weight, 0, 1
+            self.stream.point, self.stream.target, self.stream.weight, 0, 1
         )
 
     def scores(self, x: Any) -> list[float] | None:

@@ -88,7 +88,8 @@ class RaceSamples:
         kernel : Kernel
             The kernel.
         """
-        return leave_one_out(kernel, self.X, self.Y, self.weight, self.atoms, _RIDGE)
+        atoms = kernel.points(self.atoms)
+        return leave_one_out(kernel, self.X, self.Y, self.weight, atoms, _RIDGE)
 
     def losses(self, left_out: LeftOut) -> Array:
         """Return the Huber loss of each residual; for labels, of the shortfall from a margin of 1.

@@ -66,7 +66,7 @@ CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(
 CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
 CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(whiten)
 CHOOSE(whiten_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(rotate_out_symmetric)
-CHOOSE(overlap)
+CHOOSE(overlap) CHOOSE(transform)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -339,6 +339,30 @@ ROWS(overlap, (double *restrict w, const double *restrict codes, double code, do
                ptrdiff_t n), w[j] *= codes[j] == code ? 1.0 : factor)
 ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, ptrdiff_t n),
      (kept[j] = w[j], w[j] *= factor))
+
+/* out = x A for a matrix A of p rows of whole vectors; out has n numbers. Each number is a sum over
+ * the rows in their order, so it does not depend on what is transformed with it. `count` vectors of
+ * out at a time hide latency. */
+LANES INLINE void NAME(transform_turn)(const double *restrict x, ptrdiff_t p,
+                                       const double *restrict A, ptrdiff_t stride,
+                                       double *restrict out, ptrdiff_t n, int count)
+{
+    vector s[4];
+    EACH_VECTOR s[l] = ALL(0.0);
+    for (ptrdiff_t k = 0; k < p; k++)
+        EACH_VECTOR s[l] += x[k] * AT(A, k * stride + l * WIDTH);
+    EACH_VECTOR
+        if (n - l * WIDTH >= WIDTH) PUT(out, l * WIDTH) = s[l];
+        else memcpy(out + l * WIDTH, &s[l], (size_t)(n - l * WIDTH) * sizeof(double));
+}
+LANES void NAME(transform)(const double *restrict x, ptrdiff_t p, const double *restrict A,
+                           ptrdiff_t stride, double *restrict out, ptrdiff_t n)
+{
+    ptrdiff_t j = 0;
+    for (; n - j > 3 * WIDTH; j += 4 * WIDTH)
+        NAME(transform_turn)(x, p, A + j, stride, out + j, n - j, 4);
+    for (; j < n; j += WIDTH) NAME(transform_turn)(x, p, A + j, stride, out + j, n - j, 1);
+}
 
 #include "triangles.h"
 
