@@ -274,8 +274,8 @@ class COLK(KernelLearner):
         Number of samples of ξ for each θ, 1 by default, with the pairing "independent"; their inner
         values and gradients are averaged. See `learn_pairs`.
     n_outputs : int, optional
-        Number of outputs. Default: the number of columns of y, or that of a `Composition`. With `Softmax` it is required: the
-        number of classes.
+        Number of outputs. Default: the number of columns of y, or that of a `Composition`. With
+        `Softmax` it is required: the number of classes.
     trace : bool
         Whether to record every step, see `Trace`. Default: False.
     implicit : bool
