@@ -128,9 +128,10 @@ class COLK:
     ) -> "COLK":
         """Split a stream into windows, and make a step with each full window.
 
-        With "independent" a window holds θ, ξ, θ, ξ, …, or several ξ after each θ. With "overlap" each sample is a θ whose ξ
-        is the next sample, and the last sample also starts the next window. With "same", and if
-        nothing is tracked, each sample is both. Samples of weight 0 are skipped.
+        With "independent" a window holds θ, ξ, θ, ξ, …, or several ξ after each θ. With "overlap"
+        each sample is a θ whose ξ is the next sample, and the last sample also starts the next
+        window. With "same", and if nothing is tracked, each sample is both. Samples of weight 0 are
+        skipped.
         """
         pairing = "same" if len(self.g) == 0 else pairing
         k = xi_per_theta if pairing == "independent" else 1
