@@ -14,7 +14,7 @@ cdef class QuasiGradientStream(Stream):
     cdef readonly double gradient_bound, share, pair_share
     cdef readonly Py_ssize_t batch, stride, shift, samples, remembered
     cdef public Py_ssize_t clipped
-    cdef public double loss_sum, weight_sum, squared_norm
+    cdef public double loss_sum, weight_sum, squared_norm, clipped_sum
     cdef readonly double mean_loss, outer
     cdef readonly bint is_scalar, is_of_losses, is_mean, has_loss
     cdef public LossWatcher watcher

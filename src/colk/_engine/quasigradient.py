@@ -45,7 +45,9 @@ class QuasiGradientStream(Stream):
     tallies: ClassVar[dict[str, stored.Field]] = {
         **Stream.tallies,
         **dict.fromkeys(("loss_sum", "weight_sum", "squared_norm"), stored.Number(finite=False)),
+        "clipped_sum": stored.Number(at_least=0.0),
     }
+    later_tallies: ClassVar[frozenset[str]] = Stream.later_tallies | {"clipped_sum"}
 
     watcher: LossWatcher  # None if the losses are not watched
 
@@ -79,7 +81,7 @@ class QuasiGradientStream(Stream):
         self.has_loss = risk.has_loss and fits
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
-        self.mean_loss = self.outer = 0.0
+        self.mean_loss = self.outer = self.clipped_sum = 0.0
         self.watcher = None  # type: ignore[assignment]
 
     # -- a step and its bookkeeping ----------------------------------------------------------
@@ -328,8 +330,9 @@ class QuasiGradientStream(Stream):
         return 0
 
     def note_losses(self) -> None:
-        """Add the losses of the new samples to the sums."""
+        """Add the losses of the new samples, and the clipped pairs, to the sums."""
         self.mean_loss = 0.0
+        self.clipped_sum += self.clipped
         for b in range(self.batch):
             new = b + self.shift if self.stride == 1 else self.stride * b
             self.weight_sum += self.window.weights[new]

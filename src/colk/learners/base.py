@@ -226,6 +226,7 @@ class OnlineLearner(PairLearner):
             weight = check_vector(sample_weight, len(points), "sample_weight")
             check_weight_range(weight, "sample_weight")
         self._learn(points, targets, weight, np.ndim(y) == 1)
+        self._warn_of_clips()
         return self
 
     def learn_checked(self, X: Array, Y: Array, weight: Array) -> None:

@@ -1,4 +1,4 @@
-"""Learning from samples of θ and of ξ that are drawn apart."""
+"""Pairs of samples θ and ξ: learning from those that are drawn apart, and clipped pairs."""
 
 from abc import abstractmethod
 from typing import Self
@@ -6,13 +6,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array, check_points
+from colk.errors import ClippedWarning, warn_caller
 from colk.learners.watched import WatchedLearner
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.schedules import Pairing
 
 __all__ = ["PairLearner"]
+
+# A learner warns if more than this share of the pairs is clipped, after this many steps.
+MOST_CLIPPED = 0.1
+FEWEST_STEPS = 100
 
 
 class PairLearner(WatchedLearner):
@@ -22,7 +28,10 @@ class PairLearner(WatchedLearner):
     risk: Risk
     pairing: Pairing
     xi_per_theta: int
+    gradient_bound: float
     _n_outputs: int | None
+    _stream: QuasiGradientStream | None
+    _has_warned = False
 
     @abstractmethod
     def _learn(self, X: Array, Y: Array, weight: Array, is_vector: bool) -> None:
@@ -64,7 +73,29 @@ class PairLearner(WatchedLearner):
         ]
         X, Y = (_interleaved(each[0], each[1], k) for each in (points, rows))
         self._learn(X, Y, np.ones(len(X)), np.ndim(theta[1]) == 1)
+        self._warn_of_clips()
         return self
+
+    @property
+    def clipped_share(self) -> float:
+        """Share of the pairs so far whose gradient was scaled back to `gradient_bound`."""
+        if self._stream is None or self._stream.steps == 0:
+            return 0.0
+        with self._stream.lock:
+            pairs = self._stream.steps * self._stream.batch * self._stream.samples
+            return float(self._stream.clipped_sum / pairs)
+
+    def _warn_of_clips(self) -> None:
+        """Warn once if more than a tenth of the pairs were clipped."""
+        share = self.clipped_share
+        if share > MOST_CLIPPED and self.steps >= FEWEST_STEPS and not self._has_warned:
+            self._has_warned = True
+            warn_caller(
+                f"{100.0 * share:.0f} % of the gradients exceeded gradient_bound="
+                f"{self.gradient_bound:g} and were scaled back to it, so the result depends on it: "
+                "scale the targets, or choose another loss, bound or step_size",
+                ClippedWarning,
+            )
 
     def _filled(self, y: ArrayLike) -> ArrayLike:
         """Add columns of zeros up to the number of targets that the risk was made for."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def as_derivatives(by: Any) -> Derivatives | None:
     """
     if by is not None and by not in get_args(Derivatives):
         raise ValueError(f"derivatives must be one of {list(get_args(Derivatives))}, got {by!r}")
-    return by  # type: ignore[no-any-return]
+    return cast("Derivatives | None", by)
 
 
 def complete(
@@ -96,7 +96,7 @@ def _by_differences(function: Callable[..., Any], arguments: tuple[Any, ...], pl
         for sign in (1.0, -1.0):
             moved = at.copy()
             moved.flat[k] += sign * step
-            given = [np.copy(each) for each in arguments]
+            given: list[Any] = [np.copy(each) for each in arguments]
             given[place] = moved if at.ndim else float(moved)
             ends.append(np.asarray(function(*given), dtype=float))
         columns.append((ends[0] - ends[1]) / (2.0 * step))

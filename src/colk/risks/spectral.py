@@ -9,8 +9,8 @@ import numpy as np
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_count, check_fraction, check_number, check_vector
 from colk.risks import scalars
-from colk.risks.base import shares
-from colk.risks.of_losses import LossRisk, Rows
+from colk.risks.base import Rows, shares
+from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Part, Sample
 from colk.risks.tail import CVaR
 
