@@ -94,7 +94,7 @@ def test_copies_continue():
 
 def test_what_it_needs():
     one, two, y = np.zeros((3, 1)), np.zeros((3, 2)), np.ones((3, 3))
-    with pytest.raises(ValueError, match="a condition is not a point of f: leave"):
+    with pytest.raises(ValueError, match="a condition is not a point of f: leave the"):
         ConditionalCOLK(Gaussian(1.0), BELLMAN, Gaussian(1.0)).learn(one, one, y)
     with pytest.raises(ValueError, match="pass a condition_kernel"):
         ConditionalCOLK(Gaussian(1.0), BELLMAN).learn(two, one, y)

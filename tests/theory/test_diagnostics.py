@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colk.compressors import KOMP
-from colk.diagnostics import (
+from colk.theory.diagnostics import (
     diagnose,
     fit_rate,
     gradient_norm,

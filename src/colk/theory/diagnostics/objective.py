@@ -30,8 +30,9 @@ def gradient_norm(
 ) -> float:
     """Return ‖∇R(f)‖_H of R = risk + λ/2‖f‖² on a sample.
 
-    ∇R = Σ_i c_i κ(x_i, ·) + λf, with the gradient c of the risk in the predictions. Theorem 3 bounds
-    its square. On n samples it exceeds the norm of the true gradient by about √(E c²κ(x, x)/n).
+    ∇R = Σ_i c_i κ(x_i, ·) + λf, with the gradient c of the risk in the predictions. Theorem 3
+    bounds its square. On n samples it is larger than the true norm, by about √(E c²κ(x, x)/n)
+    near 0.
 
     Examples
     --------

@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike
 
 from colk._extras import needed_for
 from colk._validation import Array, check_points
-from colk.diagnostics.objective import (
+from colk.learners import Trace
+from colk.learners.colk import KernelLearner
+from colk.theory.diagnostics.objective import (
     gradient_norm,
     hessian_eigenvalues,
     objective_of,
     tracking_error,
 )
-from colk.learners import Trace
-from colk.learners.colk import KernelLearner
-from colk.theory import Constants
+from colk.theory.estimation import Constants
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -48,7 +48,7 @@ class Diagnosis:
 
     Examples
     --------
-    >>> from colk.diagnostics import diagnose
+    >>> from colk.theory.diagnostics import diagnose
     >>> from colk.kernels import Gaussian
     >>> from colk.learners import COLK
     >>> X = np.random.default_rng(0).uniform(size=(600, 1))
@@ -99,7 +99,7 @@ class Diagnosis:
         if self.trace is not None:
             _draw_mean(axes[0, 1], self.trace.outer, "mean of outer so far")
             _draw_inner(axes[1, 0], self.trace.inner)
-            _draw_mean(axes[1, 1], self.trace.clipped > 0.0, "share of clipped steps so far")
+            _draw_mean(axes[1, 1], np.sign(self.trace.clipped), "share of clipped steps so far")
             axes[1, 1].set_ylim(-0.02, 1.02)
         figure.suptitle(
             f"‖∇R‖ = {self.gradient_norm:.2g}, {100 * self.clipped_share:.1f} % clipped, "

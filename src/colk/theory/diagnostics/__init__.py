@@ -3,9 +3,9 @@
 They take a sample that was not learned. `diagnose` collects them, and draws one figure.
 """
 
-from colk.diagnostics.diagnosis import Diagnosis, diagnose
-from colk.diagnostics.objective import gradient_norm, hessian_eigenvalues, tracking_error
-from colk.diagnostics.rates import FittedRate, fit_rate
+from colk.theory.diagnostics.diagnosis import Diagnosis, diagnose
+from colk.theory.diagnostics.objective import gradient_norm, hessian_eigenvalues, tracking_error
+from colk.theory.diagnostics.rates import FittedRate, fit_rate
 
 __all__ = [
     "Diagnosis",
