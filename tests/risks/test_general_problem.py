@@ -15,6 +15,7 @@ from colk.losses import Squared
 from colk.risks import Composition, CustomRisk, MeanSemideviation, Variance
 from colk.rkhs.features import RandomFourierFeatures
 from colk.testing import check_risk
+from colk.trackers import MovingAverage
 
 
 @pytest.fixture(autouse=True)
@@ -290,3 +291,51 @@ def test_several_xi_of_a_loss_equal_the_specification(risk, tracker, batch_size,
     ).learn(X, y, batch_size=batch_size, xi_per_theta=k)
     np.testing.assert_allclose(learner.predict(X), twin.predict(X), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(learner.inner_estimate, twin.g, rtol=1e-9)
+
+
+def ratio(start=None):
+    """(f − y)² over the mean of a share, which is 0 or 1 at the first sample."""
+    return Composition(
+        lambda f, y, x: float(x[0] > 0.0),
+        lambda f, y, x: 0.0,
+        lambda f, y, x, g: (f[0] - y[0]) ** 2 / (g[0] * (1.0 - g[0])),
+        lambda f, y, x, g: 2.0 * (f[0] - y[0]) / (g[0] * (1.0 - g[0])),
+        lambda f, y, x, g: (f[0] - y[0]) ** 2 * (2 * g[0] - 1) / (g[0] * (1.0 - g[0])) ** 2,
+        n_inputs=2,
+        first_g=start,
+    )
+
+
+def test_the_first_g_may_be_given():
+    X, Y = sampled(200)
+    y = Y[:, 2]
+    with np.errstate(all="ignore"), pytest.raises(ArithmeticError):
+        COLK(Gaussian(0.5), risk=ratio(), tracker="average").learn(X, y)
+    risk = ratio([0.5])
+    learner = COLK(Gaussian(0.5), risk=risk, tracker="average", tracking_rate=0.05)
+    learner.learn(X, y)
+    xi = X[1::2, 0] > 0.0
+    g = 0.5
+    for t, inside in enumerate(xi):
+        g = g if t == 0 else 0.95 * g + 0.05 * inside
+    assert learner.inner_estimate[0] == pytest.approx(g, rel=1e-12)
+    path = risk.follow(y, np.column_stack([y, X]), rate=0.05, tracker=MovingAverage())
+    assert path[0, 0] == 0.5
+    forgetful = COLK(Gaussian(0.5), risk=ratio([0.5]), tracking_rate=1.0, gradient_bound=1.0)
+    with np.errstate(all="ignore"), pytest.raises(ArithmeticError):
+        forgetful.learn(X, y)  # β = 1 forgets the start, too
+    assert pickle.loads(pickle.dumps(general(derivatives="differences", first_g=[1, 2, 3]))).first_g == (
+        1.0, 2.0, 3.0,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="first_g"):
+        general(derivatives="differences", first_g=[1.0])
+
+
+def test_a_gradient_that_is_nan_says_where():
+    X, Y = sampled(10)
+    risk = Composition(
+        lambda f, y: f[0], lambda f, y: 1.0, lambda f, y, g: g[0],
+        lambda f, y, g: float("nan"), lambda f, y, g: 1.0,
+    )  # fmt: skip
+    with pytest.raises(ArithmeticError, match="gradient of Composition is NaN at g = "):
+        COLK(Gaussian(0.5), risk=risk).learn(X, Y[:, 2])

@@ -222,6 +222,10 @@ class QuasiGradientStream(Stream):
     def track_sample(self, xi: int, rate: float) -> int:
         """Update g with one ξ; the first sample of a stream initialises it."""
         weighted = min(1.0, rate * self.window.weights[xi]) if self.steps > 0 else 1.0
+        if not self.is_of_losses and self.steps == 0:
+            return self.risk.start_at(
+                self.window.predictions, self.window.targets, xi, self.window.g
+            )
         if not self.is_of_losses:
             return self.risk.track_at_row(
                 self.window.predictions, self.window.previous, self.window.targets, xi,

@@ -297,6 +297,9 @@ class OnlineLearner(PairLearner):
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
+        elif np.isfinite(largest) and np.isnan(steepest):
+            what = f"the gradient of {type(self.risk).__name__} is NaN at g = {window.g_mean}"
+            cure = "check its functions there; the first_g of a Composition sets its first g"
         elif np.isfinite(largest) and not steepest < LARGEST:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"

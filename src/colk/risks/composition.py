@@ -60,6 +60,9 @@ class Composition(Risk):
     derivatives : {"differences", "jax", "torch"}, optional
         How to find slopes that are not given: by JAX or PyTorch, for functions that are written
         with their operations, or by differences, to develop a function. Default: all are given.
+    first_g : sequence of m numbers, optional
+        The first g of a stream. Default: `inner` at its first sample, which is unsuitable if outer
+        divides by a g that may be 0 there.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Composition(Risk):
     n_outputs: ClassVar[int] = claimed("n_outputs")
     n_targets: ClassVar[int] = claimed("n_targets")
     n_inputs, derivatives = claimed("n_inputs"), claimed("derivatives")
+    first_g = claimed("first_g")
     has_loss = property(lambda self: self.n_inputs == 0)
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
 
@@ -102,6 +106,7 @@ class Composition(Risk):
         is_monotone: bool = False,
         n_inputs: int = 0,
         derivatives: Derivatives | None = None,
+        first_g: ArrayLike | None = None,
     ) -> None:
         self.functions = (inner, inner_slope, outer, outer_slope_prediction, outer_slope_inner)
         each = complete(self.functions, as_derivatives(derivatives))
@@ -109,6 +114,8 @@ class Composition(Risk):
         m = check_count(n_inner, "n_inner")
         q, r = check_count(n_outputs, "n_outputs"), check_count(n_targets, "n_targets")
         p = check_count(n_inputs, "n_inputs", at_least=0)
+        first = None if first_g is None else check_vector(first_g, m, "first_g")
+        self._start = np.zeros(0) if first is None else first
 
         def function(given: Plain, name: str, *shape: int) -> OfArrays:
             signature = Signature("arrays", shape, name.startswith("outer"), (q, r, m), p)
@@ -127,6 +134,7 @@ class Composition(Risk):
             "is_monotone": bool(is_monotone),
             "n_inputs": p,
             "derivatives": derivatives,
+            "first_g": None if first is None else tuple(first.tolist()),
         }
 
     def _functions(self) -> dict[str, OfArrays]:
@@ -165,7 +173,10 @@ class Composition(Risk):
         return loss.check_targets(Y, self.n_outputs) if loss.couples_outputs else Y
 
     def start_at(self, F: Array, Y: Array, xi: int, g: Array) -> int:
-        self._inner.write(F, xi, Y, xi, g, g, 0)
+        if self._start.shape[0] == 0:
+            self._inner.write(F, xi, Y, xi, g, g, 0)
+        for i in range(self._start.shape[0]):
+            g[i] = self._start[i]
         return 0
 
     def track_at_row(
@@ -173,7 +184,8 @@ class Composition(Risk):
         rate: float, work: Array,
     ) -> int:  # fmt: skip
         if rate >= 1.0:
-            return self.start_at(F, Y, xi, g)
+            self._inner.write(F, xi, Y, xi, g, g, 0)
+            return 0
         m = g.shape[0]
         self._inner.write(F, xi, Y, xi, g, work, 0)
         for i in range(m):
@@ -230,7 +242,10 @@ class Composition(Risk):
         """Write g after each row; the first row initialises it."""
         g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])
         for t in range(path.shape[0]):
-            self.track_at_row(F, before, Y, t, g, tracker, rate if t > 0 else 1.0, work)
+            if t == 0:
+                self.start_at(F, Y, t, g)
+            else:
+                self.track_at_row(F, before, Y, t, g, tracker, rate, work)
             for i in range(path.shape[1]):
                 path[t, i] = g[i]
         return 0
