@@ -4,11 +4,11 @@
 
 f is a weighted sum of 20 radial bumps on a finite population, so that the objective and its
 gradient are exact. Both problems have m = 1. The convex one is the entropic risk of the squared
-loss, 4 log E exp(ℓ/4), with a tracked E exp(ℓ/4). The one that is not convex is Welsch's loss with
-twice its variance. The steps are those of SCGD (along the quasi-gradient) and of NASA (along a running
-mean of it). α, β and the rate of the mean are chosen for each method on 4 streams, by the mean
-over the last quarter; the table shows 16 other streams. A method that takes several evaluations of
-one sample pays for the sample once; one that draws a batch pays for the batch.
+loss, 4 log E exp(ℓ/4), with a tracked E exp(ℓ/4). The one that is not convex is Welsch's loss
+with twice its variance. The steps are those of SCGD (along the quasi-gradient) and of NASA (along
+a running mean of it). α, β and the rate of the mean are chosen for each method on 4 streams, by
+the mean over the last quarter; the table shows 16 other streams. A method that takes several
+evaluations of one sample pays for the sample once; one that draws a batch pays for the batch.
 
 The paper's tracker is SCSC (Chen, Sun and Yin, 2021), and the estimate of g in STORM: (1 − β)(g +
 h(f_t) − h(f_{t−1})) + βh(f_t) is the same number.

@@ -324,9 +324,8 @@ def test_the_first_g_may_be_given():
     forgetful = COLK(Gaussian(0.5), risk=ratio([0.5]), tracking_rate=1.0, gradient_bound=1.0)
     with np.errstate(all="ignore"), pytest.raises(ArithmeticError):
         forgetful.learn(X, y)  # β = 1 forgets the start, too
-    assert pickle.loads(pickle.dumps(general(derivatives="differences", first_g=[1, 2, 3]))).first_g == (
-        1.0, 2.0, 3.0,
-    )  # fmt: skip
+    given = general(derivatives="differences", first_g=[1, 2, 3])
+    assert pickle.loads(pickle.dumps(given)).first_g == (1.0, 2.0, 3.0)
     with pytest.raises(ValueError, match="first_g"):
         general(derivatives="differences", first_g=[1.0])
 

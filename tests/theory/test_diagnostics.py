@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 
 from colk.compressors import KOMP
+from colk.errors import ClippedWarning
+from colk.kernels import Gaussian
+from colk.learners import COLK
+from colk.losses import Huber, LogCosh, Softmax, Squared, Welsch
+from colk.risks import Composition, CVaR, Mean, Semivariance, Variance
+from colk.rkhs.expansion import KernelExpansion
 from colk.theory.diagnostics import (
     diagnose,
     fit_rate,
@@ -14,12 +20,6 @@ from colk.theory.diagnostics import (
     hessian_eigenvalues,
     tracking_error,
 )
-from colk.errors import ClippedWarning
-from colk.kernels import Gaussian
-from colk.learners import COLK
-from colk.losses import Huber, LogCosh, Softmax, Squared, Welsch
-from colk.risks import Composition, CVaR, Mean, Semivariance, Variance
-from colk.rkhs.expansion import KernelExpansion
 
 matplotlib.use("Agg")
 

@@ -204,7 +204,7 @@ class Shortfall(Disutility):
     >>> from colk.risks import Entropic
     >>> losses = [0.0, 1.0, 3.0]
     >>> round(Exponential(level=1.0).value(losses), 6), round(Entropic(1.0).value(losses), 6)
-    (2.0837, 2.0837)
+    (2.071234, 2.071234)
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("level",)

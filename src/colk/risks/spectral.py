@@ -37,8 +37,8 @@ class Spectral(LossRisk):
     >>> Spectral((0.25, 1.0)).value(losses)  # half the largest loss, half the mean
     7.0
     >>> pairs = [max(u, v) for u in losses for v in losses]
-    >>> round(Spectral.extremile(2.0).value(losses), 1), sum(pairs) / 16
-    (6.1, 6.0625)
+    >>> round(Spectral.extremile(2.0).value(losses), 2), sum(pairs) / 16
+    (5.75, 5.75)
     """
 
     _fields = ("tail_fractions", "weights", "smoothing")
