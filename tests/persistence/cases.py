@@ -135,6 +135,10 @@ CASES |= {
         lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, tracks="scalar", trace=True),
         _transitions,
     ),
+    "PolicyEvaluator with momentum": (
+        lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, tracks="momentum"),
+        _transitions,
+    ),
     "KernelTD": (lambda: rl.KernelTD(Gaussian(0.3), 0.9), _transitions),
     "KernelLSTD": (lambda: rl.KernelLSTD(Gaussian(0.3), 0.9, trace=True), _transitions),
     "ResidualGradient": (lambda: rl.ResidualGradient(Gaussian(0.3), 0.9), _transitions),

@@ -37,6 +37,8 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     def _check(self) -> None:
         super()._check()
+        if self.xi_per_theta > 1 and self.pairing != "independent":
+            raise ValueError("xi_per_theta above 1 needs pairing='independent'")
         if self.implicit and not self.risk.is_of_losses:
             raise ValueError(
                 f"an implicit step needs a risk of losses; {type(self.risk).__name__} is a risk of "
@@ -296,9 +298,12 @@ class COLK(KernelLearner):
         Default: `PolyakRuppert(growth=3.0)`.
     batch_size : int
         Number of pairs per step, 1 by default; their gradients are averaged.
+    xi_per_theta : int
+        Number of samples of ξ for each θ, 1 by default, with the pairing "independent"; their inner
+        values and gradients are averaged. See `learn_pairs`.
     n_outputs : int, optional
-        Number of outputs. Default: the number of columns of y. With `Softmax` it is required: the
-        number of classes.
+        Number of outputs. Default: the number of columns of y, or that of a `Composition`. With
+        `Softmax` it is required: the number of classes.
     trace : bool
         Whether to record every step, see `Trace`. Default: False.
     implicit : bool

@@ -10,6 +10,12 @@ cdef class Huber(Loss):
 cdef class LogCosh(Loss):
     cdef readonly double scale
 
+cdef class Welsch(Loss):
+    cdef readonly double scale
+
+cdef class Tukey(Loss):
+    cdef readonly double threshold
+
 cdef class EpsilonInsensitive(Loss):
     cdef readonly double tube
 
