@@ -73,7 +73,9 @@ class Case:
 
     def _score(self, X: Array, y: Array, crowd: bool) -> float:
         after = deepcopy(self.learner).learn(X, y)
-        return nearest_pair(self.kernel, after.last_function.atoms) if crowd else -float(after.n_atoms)
+        return (
+            nearest_pair(self.kernel, after.last_function.atoms) if crowd else -float(after.n_atoms)
+        )
 
     def run(self, steps: Steps) -> tuple[Apart, float]:
         """Return the smallest ratios, and the bound on the order over the order."""
