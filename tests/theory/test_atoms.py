@@ -19,7 +19,7 @@ from colk.theory import Constants, bound_atoms
 
 
 def spans(kernel, points):
-    """Distance of each κ(d, ·) from the span of the others, a Schur complement of the Gram matrix."""
+    """Distance of each κ(d, ·) from the span of the others, by Schur complements."""
     return 1.0 / np.sqrt(np.diag(np.linalg.inv(kernel.gram(points))))
 
 
