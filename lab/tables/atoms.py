@@ -56,7 +56,9 @@ class Case:
         if len(atoms) and self.rng.random() < 1 / 3:
             near = atoms[self.rng.integers(len(atoms), size=self.pace)]
             X = near + 10.0 ** self.rng.uniform(-3.0, -0.5) * self.rng.normal(size=X.shape)
-            X = np.clip(X, 0.0, 1.0)
+            X = 1.0 - np.abs(
+                1.0 - np.abs(X)
+            )  # reflected at the sides, so that points stay distinct
         return X, self.scale * self.rng.normal(size=self.pace)
 
     def drawn(self, steps: int) -> Steps:
