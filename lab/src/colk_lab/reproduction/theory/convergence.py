@@ -165,7 +165,7 @@ def _columns(results: Sequence[Result], plan: RunPlan) -> dict[str, Sequence[Any
         for problem in _LABELS
         for panel, places, values in zip(
             ("floor over step size", "end over steps"),
-            (STEP_SIZES, horizons(plan)),
+            (np.array(STEP_SIZES), horizons(plan)),
             split(results, plan, problem),
             strict=True,
         )

@@ -1,6 +1,6 @@
 """Theorem 1: model order over α/ε and over α, with a smooth and with a rough kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ __all__ = ["CASES", "RATIOS", "model_order_figure", "model_order_tasks", "model_
 
 # Kernel and dimension. The order of a Gaussian kernel grows so slowly that the bound is never near.
 CASES = (("Gaussian", 1), ("Gaussian", 2), ("Gaussian", 3), ("Laplacian", 1))
-_KERNELS: dict[str, type[Kernel]] = {"Gaussian": Gaussian, "Laplacian": Laplacian}
+_KERNELS: dict[str, Callable[[float], Kernel]] = {"Gaussian": Gaussian, "Laplacian": Laplacian}
 RATIOS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 STEP_SIZE = 0.1
 BANDWIDTH = 0.3
