@@ -216,8 +216,8 @@ def _convexity(results: dict[float, Sequence[Result]], plan: RunPlan) -> Verdict
         where="Section II, Example 1",
         found=[
             r"At random functions, the mean plus $\eta$ times the semivariance of the squared loss "
-            f"is larger in the middle than the mean of both ends in {' and '.join(told)} cases. The "
-            "semivariance is convex in the losses, but it falls if a loss below the mean rises."
+            f"is larger in the middle than the mean of both ends in {' and '.join(told)} cases. "
+            "The semivariance is convex in the losses, but it falls if a loss below the mean rises."
         ],
         rule="A convex function is never larger in the middle, so one such case contradicts the "
         "claim. Each weight counts.",
