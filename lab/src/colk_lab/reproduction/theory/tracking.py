@@ -37,7 +37,7 @@ def tracking_tasks(plan: RunPlan) -> list[Task]:
         Task(
             observe,
             {
-                "risk": "semivariance",
+                "problem": "semivariance",
                 "step_size": STEP_SIZE,
                 "tracking_rate": rate,
                 "eps": STEP_SIZE**2,
