@@ -1,27 +1,15 @@
 """Stream peers from CapyMOA with River's interface; they need Java."""
 
-import os
-import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-__all__ = ["CapyMoa", "absence"]
+__all__ = ["CapyMoa"]
 
 # CapyMOA must know the labels in advance, so each new label is mapped to one of these.
 _LABELS = tuple(str(number) for number in range(20))
 Sample = dict[str, Any]
-
-
-def absence() -> str:
-    """Return the reason why CapyMOA cannot run here, or an empty string."""
-    if find_spec("capymoa") is None:
-        return "capymoa is not installed"
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        return "Java is not installed"
-    return ""
 
 
 class CapyMoa:

@@ -17,8 +17,8 @@ and a table, bench/bench.csv. The page begins with the problems on which colk is
 not the best choice. Nothing is downloaded.
 
 tracks:
-  regression      batch regression: error, time and size of the model
-  classification  batch classification
+  regression      real tables: error, times and size of the model
+  classification  real tables with classes: also calibration
   streams         regression on streams, each sample predicted before it is learned
   label_streams   classification on streams
   bike            a year of bike rentals: forecasts with intervals
@@ -50,6 +50,11 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="small problems and one seed, a test of the command that is too small to compare",
     )
+    parser.add_argument(
+        "--final",
+        action="store_true",
+        help="also use the sets that are kept for final tables; the headline is computed on them",
+    )
     add_random_jobs(parser)
     parser.add_argument(
         "--out",
@@ -71,7 +76,8 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk_lab.progress import Progress
 
     names = list(TRACKS) if "all" in arguments.tracks else arguments.tracks
-    plan, jobs = BenchPlan(arguments.quick, arguments.seed), check_count(arguments.jobs, "jobs")
+    plan = BenchPlan(arguments.quick, arguments.seed, arguments.final)
+    jobs = check_count(arguments.jobs, "jobs")
     check_folder(arguments.out, "--out")
     check_file(arguments.out / "bench.html", "the page")
     print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)

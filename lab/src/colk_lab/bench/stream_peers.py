@@ -14,7 +14,8 @@ from river import (
 )
 
 from colk import river as colk_river
-from colk_lab.bench.capymoa_peers import CapyMoa, absence
+from colk_lab.bench.capymoa_peers import CapyMoa
+from colk_lab.bench.peers import absence
 
 __all__ = ["STREAM_PEERS", "StreamPeer"]
 
@@ -167,7 +168,7 @@ class MoaBest(StreamPeer):
 def _known() -> list[StreamPeer]:
     peers = [ColkStream(), LinearStream(), HoeffdingTree(), AdaptiveForest(), RandomPatches()]
     peers += [MondrianForest(), Neighbours(), NoChange()]
-    return peers if absence() else [*peers, MoaForest(), MoaBest()]
+    return peers if absence("capymoa") else [*peers, MoaForest(), MoaBest()]
 
 
 STREAM_PEERS = {peer.name: peer for peer in _known()}

@@ -14,8 +14,9 @@ from colk import river as colk_river
 from colk.conformal import interval_score
 from colk.estimators import COLKQuantileRegressor
 from colk_lab.arrays import Array
-from colk_lab.bench.capymoa_peers import CapyMoa, absence
+from colk_lab.bench.capymoa_peers import CapyMoa
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
+from colk_lab.bench.peers import absence
 from colk_lab.bench.stream_problems import friedman
 from colk_lab.tasks import Result
 
@@ -184,7 +185,7 @@ ON_STREAM: dict[str, Callable[[], Any]] = {
     "HoeffdingAdaptiveTree + jackknife": lambda: RiverIntervals(
         tree.HoeffdingAdaptiveTreeRegressor(seed=1)
     ),
-    **({} if absence() else {_ADAPI: AdaptiveIntervals}),
+    **({} if absence("capymoa") else {_ADAPI: AdaptiveIntervals}),
 }
 
 
@@ -231,7 +232,7 @@ def fried(scores: Sequence[CellScore]) -> list[str]:
             told += f"In this run, on as many samples of the same function, {name} covers "
             told += f"{here[peer]['coverage']:.1f} with {here[peer]['width']:.1f} %. "
     if _ADAPI not in here:
-        return [told + f"AdaPI itself was not run, because {absence()}."]
+        return [told + f"AdaPI itself was not run, because {absence('capymoa')}."]
     return [
         told + "The samples are drawn by this package, and CapyMOA has changed since: an earlier "
         "edition of its page has 96.15 with 28.5 % for the same settings."

@@ -12,9 +12,9 @@ from colk_lab.reproduction.chapter import Figure, as_columns
 from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
 from colk_lab.reproduction.methods import COMPARED, METHODS
 from colk_lab.reproduction.panels import letter
-from colk_lab.reproduction.statistics import percent_change
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import compared, comparisons, percent
+from colk_lab.statistics import percent_change
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

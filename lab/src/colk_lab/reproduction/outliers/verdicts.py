@@ -17,15 +17,15 @@ from colk_lab.reproduction.outliers.runs import (
     signal_objective,
     stack,
 )
-from colk_lab.reproduction.statistics import (
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
+from colk_lab.reproduction.words import compared, comparisons, count, listed, percent
+from colk_lab.statistics import (
     Interval,
     mean_interval,
     percent_change,
     share_interval,
     spread_change,
 )
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
-from colk_lab.reproduction.words import compared, comparisons, count, listed, percent
 
 __all__ = ["PROTOCOLS", "outlier_verdicts"]
 

@@ -9,11 +9,11 @@ from colk.cli.pages.colors import PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.population import REGULARIZATION, observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_least, at_most, guide
 from colk_lab.reproduction.verdict import Check, Part, Verdict
 from colk_lab.reproduction.words import exponent, span
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

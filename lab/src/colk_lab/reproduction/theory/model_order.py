@@ -15,10 +15,10 @@ from colk.risks import Variance
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.laws import generator
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most
 from colk_lab.reproduction.verdict import Check, Part, Verdict
 from colk_lab.reproduction.words import exponent, listed, span
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Task
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from colk.cli.pages.colors import PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band
-from colk_lab.reproduction.statistics import Interval, slope_interval
 from colk_lab.reproduction.theory.convergence import HORIZONS, horizons
 from colk_lab.reproduction.theory.population import observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most, guide
 from colk_lab.reproduction.verdict import Check, Part, Verdict
 from colk_lab.reproduction.words import exponent, span
+from colk_lab.statistics import Interval, slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colk_lab.reproduction.statistics import mean_interval, slope_interval, spread_ratio
+from colk_lab.statistics import mean_interval, slope_interval, spread_ratio
 
 
 @pytest.fixture
