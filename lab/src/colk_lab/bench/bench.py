@@ -125,6 +125,7 @@ def _run(track: Track, plan: BenchPlan, run: Runner) -> list[CellScore]:
 
 
 def _score(track: Track, cell: Cell, result: Result) -> CellScore:
-    values = {name: float(value) for name, value in result.items()}
+    texts = {name: str(value) for name, value in result.items() if value.dtype.kind == "U"}
+    values = {name: float(value) for name, value in result.items() if name not in texts}
     part = track.parts.get(cell.problem, "")
-    return CellScore(track.key, cell.problem, cell.peer, cell.seed, values, part)
+    return CellScore(track.key, cell.problem, cell.peer, cell.seed, values, part, texts)

@@ -112,15 +112,17 @@ class Cell:
 class CellScore:
     """The measured values of a cell, by the name of the measure.
 
-    `part` says whether the data are a final set, a development set, or neither.
+    `part` says whether the data are a final set, a development set, or neither. `texts` has what
+    the method says, such as warnings.
     """
 
     track: str
     problem: str
     peer: str
     seed: int
-    values: Mapping[str, float]
+    values: dict[str, float]
     part: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

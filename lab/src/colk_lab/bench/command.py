@@ -21,6 +21,8 @@ tracks:
   classification  real tables with classes: also calibration
   streams         regression on streams, each sample predicted before it is learned
   label_streams   classification on streams
+  hard_tables     tables that are difficult for one reason, and what the user is told
+  hard_streams    streams on which something changes
   bike            a year of bike rentals: forecasts with intervals
   small           error against the number of points, with outliers
   intervals       coverage and width of prediction intervals

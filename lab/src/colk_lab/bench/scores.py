@@ -160,6 +160,8 @@ def _lead(
     return interval.value if interval.low > 0.0 else 0.0
 
 
+# Begins the name of a measure that is a text.
+_TEXT = "text: "
 _COLUMNS = ("track", "problem", "part", "peer", "seed", "measure", "value")
 
 
@@ -172,6 +174,8 @@ def to_csv(scores: Sequence[CellScore]) -> str:
         for measure, value in score.values.items():
             place = score.track, score.problem, score.part, score.peer, score.seed
             writer.writerow((*place, measure, repr(value)))
+        for name, text in score.texts.items():
+            writer.writerow((*place, _TEXT + name, text))
     return file.getvalue()
 
 
@@ -184,10 +188,13 @@ def read_csv(text: str) -> list[CellScore]:
     >>> read_csv(to_csv(scores)) == scores
     True
     """
-    values: dict[tuple[str, str, str, int, str], dict[str, float]] = {}
+    found: dict[tuple[str, str, str, int], CellScore] = {}
     for row in csv.DictReader(io.StringIO(text)):
-        # Files of earlier runs have no parts.
         place = row["track"], row["problem"], row["peer"], int(row["seed"])
-        key = (*place, row.get("part") or "")
-        values.setdefault(key, {})[row["measure"]] = float(row["value"])
-    return [CellScore(*key[:4], found, key[4]) for key, found in values.items()]
+        # Files of earlier runs have no parts.
+        score = found.setdefault(place, CellScore(*place, {}, row.get("part") or "", {}))
+        if row["measure"].startswith(_TEXT):
+            score.texts[row["measure"].removeprefix(_TEXT)] = row["value"]
+        else:
+            score.values[row["measure"]] = float(row["value"])
+    return list(found.values())

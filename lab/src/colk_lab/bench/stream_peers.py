@@ -17,7 +17,7 @@ from colk import river as colk_river
 from colk_lab.bench.capymoa_peers import CapyMoa
 from colk_lab.bench.peers import absence
 
-__all__ = ["STREAM_PEERS", "StreamPeer"]
+__all__ = ["STREAM_PEERS", "StreamPeer", "last_target"]
 
 
 class StreamPeer:
@@ -125,6 +125,14 @@ class Neighbours(StreamPeer):
         return _scaled(kind(engine=neighbors.LazySearch(window_size=1000)))
 
 
+def last_target() -> Any:
+    """Return a model that predicts the latest target.
+
+    In River, `Shift(0)` is the latest target and `Shift(1)` the one before it.
+    """
+    return dummy.StatisticRegressor(stats.Shift(0))
+
+
 class NoChange(StreamPeer):
     """The previous target as a baseline."""
 
@@ -134,7 +142,7 @@ class NoChange(StreamPeer):
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
             return dummy.NoChangeClassifier()
-        return dummy.StatisticRegressor(stats.Shift(1))
+        return last_target()
 
 
 class MoaForest(StreamPeer):

@@ -4,6 +4,7 @@ from colk_lab.bench.cells import Track
 from colk_lab.bench.tracks import (
     batch,
     bike,
+    failures,
     intervals,
     latency,
     memory,
@@ -24,6 +25,8 @@ TRACKS: dict[str, Track] = {
         batch.CLASSIFICATION_TRACK,
         streams.REGRESSION_TRACK,
         streams.CLASSIFICATION_TRACK,
+        failures.TABLES_TRACK,
+        failures.STREAMS_TRACK,
         bike.TRACK,
         small.TRACK,
         intervals.TRACK,
