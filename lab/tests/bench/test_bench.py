@@ -23,11 +23,12 @@ from colk_lab.bench.peers import BATCH_PEERS, absence, base
 from colk_lab.bench.scores import behind, ratios, read_csv, summarise, to_csv
 from colk_lab.bench.splits import split
 from colk_lab.bench.stream_peers import STREAM_PEERS
-from colk_lab.bench.stream_problems import CLASSIFICATION_STREAMS, REGRESSION_STREAMS
+from colk_lab.bench.stream_problems import friedman
 from colk_lab.bench.tracks import batch, bike, intervals, memory, small
 from colk_lab.bench.tracks.batch import run
 from colk_lab.bench.tracks.published import ROWS, lorenz, verdicts
 from colk_lab.bench.tracks.streams import prequential
+from colk_lab.data import STREAMS
 from colk_lab.origin import observe_origin
 from colk_lab.runner import Watch
 from colk_lab.tasks import Task
@@ -66,8 +67,7 @@ def test_no_batch_peer_draws_without_a_seed(peer, problem):
 
 
 def predictions(peer, is_classifier, size):
-    streams = CLASSIFICATION_STREAMS if is_classifier else REGRESSION_STREAMS
-    samples = streams["Bananas" if is_classifier else "Friedman"].samples(0, size)
+    samples = STREAMS["Bananas"].samples(0, size) if is_classifier else list(friedman(size, 0))
     return prequential(STREAM_PEERS[peer].model(is_classifier), samples)[0]
 
 
@@ -82,13 +82,24 @@ def test_no_stream_peer_draws_without_a_seed(peer, is_classifier):
 @pytest.mark.parametrize("is_classifier", [False, True])
 @pytest.mark.parametrize("peer", STREAM_PEERS)
 def test_every_stream_peer_learns(peer, is_classifier):
-    streams = CLASSIFICATION_STREAMS if is_classifier else REGRESSION_STREAMS
-    name = "Bananas" if is_classifier else "Friedman"
     model = STREAM_PEERS[peer].model(is_classifier)
-    for x, y in streams[name].samples(0, 60):
+    samples = STREAMS["Bananas"].samples(0, 60) if is_classifier else list(friedman(60, 0))
+    for x, y in samples:
         model.predict_one(x)
         model.learn_one(x, y)
     assert model.predict_one(x) is not None
+
+
+@pytest.mark.parametrize("peer", STREAM_PEERS)
+def test_every_stream_peer_reads_texts_and_gaps(peer):
+    rng = np.random.default_rng(0)
+    model = STREAM_PEERS[peer].model(is_classifier=False)
+    for k in range(40):
+        gap = None if k % 3 == 0 else float(rng.normal())
+        x = {"a": float(rng.normal()), "b": gap, "kind": str(rng.choice(["u", "v"]))}
+        model.predict_one(dict(x))
+        model.learn_one(dict(x), 2.0 + x["a"])
+    assert abs(model.predict_one(dict(x)) - 2.0) < 4.0
 
 
 def test_a_split_is_fixed_by_its_seed_and_has_no_row_twice():
@@ -100,7 +111,7 @@ def test_a_split_is_fixed_by_its_seed_and_has_no_row_twice():
 
 
 def test_only_a_final_run_reads_final_sets():
-    for track in (TRACKS["regression"], TRACKS["classification"]):
+    for track in map(TRACKS.get, ("regression", "classification", "streams", "label_streams")):
         for plan in (PLAN, BenchPlan()):
             assert {track.parts[cell.problem] for cell in track.cells(plan)} == {"development"}
         cells = track.cells(BenchPlan(final=True))

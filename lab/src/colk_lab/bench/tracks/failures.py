@@ -2,16 +2,15 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from river import compose, dummy, linear_model, preprocessing, stats, tree
+from river import dummy, stats
 
-from colk import river as colk_river
-from colk.river import drop_missing
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell
 from colk_lab.bench.peers import BATCH_PEERS
-from colk_lab.bench.stream_peers import last_target
+from colk_lab.bench.stream_peers import STREAM_PEERS
 from colk_lab.data.hard_streams import HARD_STREAMS
 from colk_lab.data.hard_tables import HARD_TABLES
 from colk_lab.tasks import Result
@@ -72,22 +71,12 @@ def run_table(problem: str, peer: str, seed: int) -> Result:
     return _result(float(np.sqrt(np.mean((found - truth[n:]) ** 2) / reference)), told)
 
 
-def _numbers() -> Any:
-    kept = compose.FuncTransformer(drop_missing)
-    return kept | compose.SelectType(int, float) | preprocessing.StandardScaler()
-
-
-def _with_columns(model: Any) -> Any:
-    texts = compose.SelectType(str) | preprocessing.OneHotEncoder()
-    return (_numbers() + texts) | model
-
-
 STREAM_MODELS: dict[str, Callable[[], Any]] = {
-    "colk": lambda: (_numbers() + compose.SelectType(str)) | colk_river.COLKRegressor(),
     "mean so far": lambda: dummy.StatisticRegressor(stats.Mean()),
-    "no change": last_target,
-    "linear": lambda: _with_columns(linear_model.LinearRegression()),
-    "HoeffdingAdaptiveTree": lambda: _with_columns(tree.HoeffdingAdaptiveTreeRegressor(seed=1)),
+    **{
+        name: partial(STREAM_PEERS[name].model, is_classifier=False)
+        for name in ("colk", "no change", "linear", "HoeffdingAdaptiveTree")
+    },
 }
 
 
