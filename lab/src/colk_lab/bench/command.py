@@ -24,8 +24,9 @@ tracks:
   hard_tables     tables that are difficult for one reason, and what the user is told
   hard_streams    streams on which something changes
   bike            a year of bike rentals: forecasts with intervals
+  series          forecasts of the next value of a series
   small           error against the number of points, with outliers
-  intervals       coverage and width of prediction intervals
+  intervals       coverage and width of intervals, on real tables and on a stream
   tails           the worst tenth of the errors, under several objectives
   outliers        training targets with outliers
   scaling         time of a fit as rows, features and atoms grow
