@@ -24,6 +24,7 @@ import matplotlib as mpl
 from colk_lab.bench import TRACKS
 from colk_lab.bench.cells import CellScore
 from colk_lab.bench.scores import read_csv, summarise
+from colk_lab.markdown import table
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "docs" / "bench"
@@ -45,9 +46,8 @@ def means(scores: list[CellScore], track: str) -> Means:
     return found
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def block(head: list[str], rows: list[list[str]]) -> str:
+    return table(head, rows) + "\n"
 
 
 def digits(value: float, n: int = 2) -> str:
@@ -81,7 +81,7 @@ def bike(scores: list[CellScore]) -> str:
         for peer in sorted(found["mae"], key=lambda peer: found["mae"][peer])
     ]
     head = ["each hour before it is learned", "mean error", "inside the 90 % interval"]
-    return table([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
+    return block([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
 
 
 def small(scores: list[CellScore]) -> str:
@@ -97,7 +97,7 @@ def small(scores: list[CellScore]) -> str:
         for peer, points in found["points"].items()
     ]
     head = ["24,000 samples, a tenth of them outliers", "squared error"]
-    return table([*head, "atoms or support vectors", "µs a sample"], rows)
+    return block([*head, "atoms or support vectors", "µs a sample"], rows)
 
 
 BLOCKS: dict[str, Callable[[list[CellScore]], str]] = {

@@ -154,4 +154,3 @@ def draw_places(figure: "Figure", found: Places, ours: str = "colk") -> None:
     for k, group in enumerate(found.groups):
         ends = [found.means[group[0]] - 0.04, found.means[group[-1]] + 0.04]
         axes.plot(ends, [-0.4 - 0.45 * k] * 2, color="0.4", lw=4, solid_capstyle="butt")
-    figure.subplots_adjust(left=0.27, right=0.73, top=0.98, bottom=0.02)

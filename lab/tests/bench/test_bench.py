@@ -20,7 +20,7 @@ from colk_lab.bench.cells import CellScore
 from colk_lab.bench.krls import KRLS
 from colk_lab.bench.page import relative, write_page
 from colk_lab.bench.peers import BATCH_PEERS, absence, base
-from colk_lab.bench.scores import behind, ratios, read_csv, summarise, to_csv
+from colk_lab.bench.scores import behind, headline, ratios, read_csv, summarise, to_csv
 from colk_lab.bench.splits import split
 from colk_lab.bench.stream_peers import STREAM_PEERS
 from colk_lab.bench.stream_problems import friedman
@@ -241,6 +241,58 @@ def test_a_lead_within_the_noise_is_not_told():
         for seed, value in enumerate(values)
     ]
     assert behind(track, noisy) == []
+
+
+def paired(values, part="", problem="hills"):
+    return [
+        CellScore("fake", problem, peer, seed, {"error": value}, part)
+        for peer, found in values.items()
+        for seed, value in enumerate(found)
+    ]
+
+
+def test_a_lead_is_judged_seed_by_seed():
+    # The spread over seeds is large, but the other method is ahead by the same on each.
+    scores = paired({"colk": (1.1, 3.1, 5.1), "other": (1.0, 3.0, 5.0)})
+    assert [each.problem for each in behind(fake_track(), scores)] == ["hills"]
+
+
+def test_overlapping_splits_need_a_clearer_lead():
+    scores = paired({"colk": (1.30, 1.16, 1.20), "other": (1.0, 1.0, 1.0)})
+    assert behind(fake_track(), scores)
+    assert not behind(replace(fake_track(), overlap=0.25), scores)
+
+
+def test_a_final_run_is_judged_on_final_sets_only():
+    worse = {"colk": (2.0, 2.0), "other": (1.0, 1.0)}
+    scores = paired(worse, "development") + paired(worse, "final", "valleys")
+    assert [each.problem for each in behind(fake_track(), scores)] == ["valleys"]
+    assert {score.problem for score in headline(scores)} == {"valleys"}
+    assert headline(paired(worse, "development")) == paired(worse, "development")
+
+
+def test_the_page_marks_parts_and_shows_places(tmp_path):
+    problems = [f"set {k}" for k in range(8)]
+    scores = [
+        score
+        for k, problem in enumerate(problems)
+        for score in paired({"colk": (1.0 + k,), "b": (2.0 + k,), "c": (3.0,)}, "final", problem)
+    ]
+    track = replace(fake_track(), parts=dict.fromkeys(problems, "final"))
+    plan = BenchPlan(final=True)
+    text = write_page([track], scores, plan, tmp_path, observe_origin(1.0, 1, 0)).read_text()
+    assert text.count("<small>final</small>") == 8
+    assert "Judged on the final sets only" in text
+    assert "Mean places over 8 problems" in text
+
+
+def test_ratios_of_small_values_use_the_floor():
+    measure = Measure("error", "An error.", floor=0.1)
+    track = replace(fake_track(), measures=(measure,))
+    scores = paired({"colk": (0.0,), "other": (0.2,)})
+    assert ratios(track, scores)["other"].mean == pytest.approx(2.0)
+    assert relative(summarise(scores, "error"), 0.1) == pytest.approx({"colk": 1.0, "other": 2.0})
+    assert relative(summarise(scores, "error")) == {}
 
 
 def test_the_file_has_all_values():

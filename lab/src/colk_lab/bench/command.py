@@ -83,9 +83,14 @@ def _run(arguments: argparse.Namespace) -> None:
     jobs = check_count(arguments.jobs, "jobs")
     check_folder(arguments.out, "--out")
     check_file(arguments.out / "bench.html", "the page")
-    print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)
+    seconds = expected_seconds(names, plan, jobs)
+    print(
+        f"colk: comparing {', '.join(names)} in {arguments.out}; "
+        f"about {max(1, round(seconds / jobs / 60))} min with {jobs} idle cores",
+        file=sys.stderr,
+    )
     try:
-        with interruptible(), Progress(expected_seconds(names, plan, jobs), jobs) as progress:
+        with interruptible(), Progress(seconds, jobs) as progress:
             made = bench(names, plan, arguments.out, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None

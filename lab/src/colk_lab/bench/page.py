@@ -128,9 +128,12 @@ def _medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
 def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
     """Write a name beside each point, shifted up if it would overlap other names."""
     axes.autoscale_view()
-    taken: list[tuple[float, float, float]] = []
+    scale = 72.0 / axes.figure.dpi
+    spots = [axes.transData.transform(place) * scale for place in points.values()]
+    # The left and right ends and the base of each point and name.
+    taken = [(float(x) - 4.0, float(x) + 4.0, float(y) - 3.0) for x, y in spots]
     for name, place in sorted(points.items(), key=lambda item: item[1][1]):
-        x, y = axes.transData.transform(place) * 72.0 / axes.figure.dpi
+        x, y = axes.transData.transform(place) * scale
         left, right, base = x + 5.0, x + 5.0 + _LETTER * len(name), y + 4.0
         while any(abs(base - b) < _LINE and left < e and a < right for a, e, b in taken):
             base += 1.0
@@ -143,6 +146,7 @@ def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Mar
     costs = [each for each in track.measures[1:] if each.is_time][:1]
     costs += [each for each in track.measures[1:] if each.name == "bytes"]
     shares = relative(found, track.measures[0].floor)
+    shares.pop("constant", None)  # its large error would hide the differences of the others
     if not costs or len(shares) < 3:
         return None
     name = track.measures[0].name
@@ -177,7 +181,7 @@ def _diagram(track: Track, found: Summaries) -> dict[str, Any] | None:
     if compared is None:
         return None
     height = 0.9 + 0.28 * (len(compared.means) + len(compared.groups))
-    svg, _ = draw(lambda figure: draw_places(figure, compared, track.ours), 8.0, height, "svg")
+    svg = draw(lambda figure: draw_places(figure, compared, track.ours), 8.0, height, "svg")[0]
     picture = inline(svg, f"{track.key}-places", f"{track.title}: mean places")
     return {"picture": picture, "p": number(compared.p_equal, 2), "n": compared.n_problems}
 

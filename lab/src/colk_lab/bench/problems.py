@@ -1,26 +1,15 @@
 """Simulated labels, of which published results exist."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from colk_lab.arrays import Array
 
-__all__ = ["DRAWN", "Split"]
+__all__ = ["DRAWN"]
 
 # Rows, and their labels.
 Drawn = tuple[Array, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Rows for training and for testing."""
-
-    X: Array
-    y: Any
-    X_test: Array
-    y_test: Any
 
 
 def _gauss(n: int, rng: np.random.Generator) -> Drawn:

@@ -25,7 +25,7 @@ class IntervalPeer(Peer):
         raise NotImplementedError
 
 
-class Quantiles(IntervalPeer):
+class QuantileEnds(IntervalPeer):
     """colk's quantile regression."""
 
     name = "colk"
@@ -37,7 +37,7 @@ class Quantiles(IntervalPeer):
         return np.asarray(model.predict(X_new))
 
 
-class Conformal(IntervalPeer):
+class ConformalEnds(IntervalPeer):
     """colk's conformal intervals around its regression."""
 
     name = "colk, conformal"
@@ -105,5 +105,5 @@ class NaturalBoosting(IntervalPeer):
 
 
 INTERVAL_PEERS: dict[str, IntervalPeer] = present(
-    [Quantiles(), Conformal(), QuantilePair(), MapieSplit(), NaturalBoosting()]
+    [QuantileEnds(), ConformalEnds(), QuantilePair(), MapieSplit(), NaturalBoosting()]
 )

@@ -81,7 +81,7 @@ class KernelRidges(BatchPeer):
         return scaled(X, RidgeOfLabels(model) if is_classifier else model, is_classifier)
 
 
-class Linear(BatchPeer):
+class LinearPeer(BatchPeer):
     """A linear model."""
 
     name = "linear, tuned"
@@ -95,7 +95,7 @@ class Linear(BatchPeer):
         return scaled(X, Ridge(_power(rng, 0.01, 1e3, 1.0)), False)
 
 
-class Constant(BatchPeer):
+class ConstantPeer(BatchPeer):
     """The mean of the targets, or the most frequent class."""
 
     name = "constant"
@@ -169,6 +169,6 @@ PEERS: list[BatchPeer] = [
     XrfmPeer(),
     SupportVectors(),
     KernelRidges(),
-    Linear(),
-    Constant(),
+    LinearPeer(),
+    ConstantPeer(),
 ]

@@ -17,8 +17,9 @@ from colk.losses import Hinge, Squared
 from colk_lab.arrays import Array
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
 from colk_lab.bench.krls import KRLS
-from colk_lab.bench.problems import DRAWN, Split
+from colk_lab.bench.problems import DRAWN
 from colk_lab.bench.scores import summarise
+from colk_lab.bench.splits import Split
 from colk_lab.bench.stream_problems import Sample
 from colk_lab.bench.tracks.streams import prequential
 from colk_lab.tasks import Result
