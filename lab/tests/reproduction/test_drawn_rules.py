@@ -13,8 +13,8 @@ from colk_lab.reproduction.lidar.errors import lidar_verdict
 from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
 from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
 from colk_lab.reproduction.page import _believed
-from colk_lab.reproduction.statistics import Interval
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Part, Verdict
+from colk_lab.statistics import Interval
 
 
 def lidar(errors, orders):

@@ -17,8 +17,8 @@ from colk_lab.reproduction.choices import ASSUMPTIONS, CHOSEN_AFTER
 from colk_lab.reproduction.forest import axis
 from colk_lab.reproduction.methods import CLIPS, METHODS, column
 from colk_lab.reproduction.page import page
-from colk_lab.reproduction.statistics import Interval, mean_interval, slope_interval
 from colk_lab.reproduction.verdict import Check
+from colk_lab.statistics import Interval, mean_interval, slope_interval
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,10 +8,10 @@ from colk_lab.reproduction.laws import LAWS
 from colk_lab.reproduction.methods import CLIPS, COMPARED, column
 from colk_lab.reproduction.outliers.runs import SIZES, OutlierRuns
 from colk_lab.reproduction.outliers.verdicts import outlier_verdicts
-from colk_lab.reproduction.statistics import Interval
 from colk_lab.reproduction.theory.convergence import HORIZONS
 from colk_lab.reproduction.theory.stationarity import RATIOS, stationarity_verdict
 from colk_lab.reproduction.verdict import Check, Part, Verdict
+from colk_lab.statistics import Interval
 
 
 def results(mean, spread, seed, runs):

@@ -6,7 +6,7 @@ from math import isinf
 from typing import Literal
 
 from colk_lab.reproduction.chapter import RunPlan
-from colk_lab.reproduction.statistics import Interval
+from colk_lab.statistics import Interval
 
 __all__ = ["NEGLIGIBLE", "OUTCOMES", "Check", "Measured", "Outcome", "Part", "State", "Verdict"]
 

@@ -13,9 +13,9 @@ from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
 from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
 from colk_lab.reproduction.outliers.comparisons import PROTOCOLS, over_clips
 from colk_lab.reproduction.panels import letter
-from colk_lab.reproduction.statistics import percent_change
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import compared, comparisons, percent
+from colk_lab.statistics import percent_change
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -12,9 +12,9 @@ from colk_lab.reproduction.outliers.runs import (
     objective,
     signal_objective,
 )
-from colk_lab.reproduction.statistics import Interval, percent_change, spread_change
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import compared, comparisons, listed, percent
+from colk_lab.statistics import Interval, percent_change, spread_change
 
 __all__ = ["COMPARABLE", "PROTOCOLS", "comparison_verdicts", "over_clips"]
 

@@ -19,9 +19,9 @@ from colk_lab.reproduction.outliers.runs import (
     objective,
     stack,
 )
-from colk_lab.reproduction.statistics import mean_interval, percent_change, share_interval
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import compared, count, percent
+from colk_lab.statistics import mean_interval, percent_change, share_interval
 
 __all__ = ["outlier_verdicts"]
 

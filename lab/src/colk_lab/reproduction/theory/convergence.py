@@ -10,11 +10,11 @@ from colk.theory import bound_distance
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.population import PROBLEMS, constants, observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_least, at_most, guide
 from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import exponent, show
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

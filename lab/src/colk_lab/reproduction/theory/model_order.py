@@ -16,10 +16,10 @@ from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.laws import generator
 from colk_lab.reproduction.panels import letter
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most
 from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import exponent, listed
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

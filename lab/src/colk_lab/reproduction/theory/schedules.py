@@ -9,13 +9,13 @@ from colk.cli.pages.colors import PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.convergence import rate_tasks, rates
 from colk_lab.reproduction.theory.population import observe
 from colk_lab.reproduction.theory.stationarity import least_gradients, of_ratio
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most
 from colk_lab.reproduction.verdict import Check, Part, Verdict
 from colk_lab.reproduction.words import exponent
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from colk.rkhs.expansion import KernelExpansion
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import RunPlan
 from colk_lab.reproduction.laws import OutlierLaw, generator
-from colk_lab.reproduction.statistics import Interval
 from colk_lab.reproduction.theory.separation import follow_atoms
 from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import count, show
+from colk_lab.statistics import Interval
 from colk_lab.tasks import Result, Task
 
 __all__ = ["statement_tasks", "statement_verdicts"]

@@ -9,12 +9,12 @@ from colk.cli.pages.colors import INK, PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
-from colk_lab.reproduction.statistics import Interval, slope_interval
 from colk_lab.reproduction.theory.convergence import HORIZONS, horizons
 from colk_lab.reproduction.theory.population import constants, observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most, guide
 from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import exponent, listed, show
+from colk_lab.statistics import Interval, slope_interval
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import numpy as np
 
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import RunPlan, Table
-from colk_lab.reproduction.statistics import slope_interval
 from colk_lab.reproduction.theory.convergence import horizons
 from colk_lab.reproduction.theory.stationarity import least_gradients, of_ratio
 from colk_lab.reproduction.words import show, span
+from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result
 
 __all__ = ["rates_table"]

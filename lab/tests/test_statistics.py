@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colk_lab.reproduction.statistics import mean_interval, slope_interval, spread_change
+from colk_lab.statistics import mean_interval, slope_interval, spread_change
 
 
 @pytest.fixture

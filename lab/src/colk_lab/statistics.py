@@ -51,8 +51,16 @@ def _quantile(degrees: int) -> float:
     return float(t.ppf(0.975, degrees))
 
 
-def mean_interval(values: ArrayLike) -> Interval:
+def mean_interval(values: ArrayLike, overlap: float = 0.0) -> Interval:
     """Return the mean of values with Student's interval; for paired runs, pass differences.
+
+    Parameters
+    ----------
+    values : array-like
+        One number for each run.
+    overlap : float, default=0.0
+        Rows for testing divided by rows for training, if the runs are random splits of the same
+        rows. The variance of the mean is then larger (Nadeau and Bengio, 2003).
 
     Examples
     --------
@@ -63,7 +71,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     numbers = np.asarray(values, dtype=np.float64)
     n = len(numbers)
     mean = float(numbers.mean())
-    half = _quantile(n - 1) * float(numbers.std(ddof=1) / np.sqrt(n))
+    half = _quantile(n - 1) * float(numbers.std(ddof=1) * np.sqrt(1.0 / n + overlap))
     return Interval(mean, mean - half, mean + half)
 
 
