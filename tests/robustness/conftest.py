@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pytest
 
-
 # An interrupt may arrive while Python calls back that an object has died, for example a thread.
 # Python then prints it and goes on; no code of the library runs there.
 _LOST = re.compile(

@@ -4,7 +4,7 @@ from colk._engine.counter_rng cimport uniform
 from colk._engine.simd cimport maths as math
 
 cdef Py_ssize_t CAPACITY, FEWEST
-cdef double FAR, WIDEST
+cdef double FAR, WIDEST, SHRUNK, ALIKE
 cdef unsigned long long _SEED
 
 cdef class SortedSample:
@@ -50,3 +50,14 @@ cdef class SortedSample:
     @cython.locals(value=double)
     cdef double _clipped(self, Py_ssize_t column, Py_ssize_t i) noexcept
     cpdef void copy_from(self, SortedSample other) noexcept
+
+cdef class LatestRows:
+    cdef double[:, ::1] _values
+    cdef double[::1] _replaced
+    cdef readonly Py_ssize_t count
+    cpdef int begin_row(self) except -1
+    @cython.locals(place=Py_ssize_t)
+    cpdef int set(self, Py_ssize_t j, double value) except -1
+    @cython.locals(place=Py_ssize_t, j=Py_ssize_t)
+    cpdef int undo(self) except -1
+    cpdef bint has_shrunk(self, Py_ssize_t j, double unit, double rounding) except -1

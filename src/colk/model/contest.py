@@ -27,6 +27,7 @@ from colk.learners.colk import KernelLearner
 from colk.model.recipe import Recipe, has_solver
 from colk.model.settings import Settings
 from colk.selection import WARM_UP, Race, RecentSamples
+from colk.selection.recent import with_targets
 
 __all__ = ["Contest"]
 
@@ -229,6 +230,26 @@ class Contest:
                 self._race_again(leader, settings)
         self.sums = self._sums(leader)
         return leader
+
+    def begin_again(self, leader: KernelLearner, targets: Array) -> None:
+        """Follow a leader that has forgotten all, after a change of the targets' units.
+
+        The leader learns the latest samples. The next race waits until all recent samples are
+        later than the change.
+
+        Parameters
+        ----------
+        leader : KernelLearner
+            The leader, without samples.
+        targets : array of shape (n, q)
+            The targets of the latest samples in the new units.
+        """
+        samples = with_targets(self.recent.arrays(), targets)
+        self.recent.add(*samples)
+        leader.learn_checked(*samples)
+        self._set_rival(None)
+        self.losses, self.is_fitted = self.losses[:0], False
+        self.sums, self.patience, self.due = self._sums(leader), PATIENCE, WAIT
 
     # -- the end of a block ------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from copy import copy, deepcopy
 from typing import Any, Self
 
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.kernels import Kernel
@@ -20,6 +21,7 @@ from colk.model.settings import Settings
 from colk.model.terms import as_loss, as_risk
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race
+from colk.selection.recent import with_targets
 
 __all__ = ["OnlineFit"]
 
@@ -116,6 +118,52 @@ class OnlineFit:
             self.follow(*samples)
             start = part.stop
         return lost, seen
+
+    def learn_numbers(
+        self, X: Array, targets: Array, weight: Array, scale: RunningScale
+    ) -> tuple[float, float]:
+        """Scale the targets row by row, and learn the samples; return what `learn` returns.
+
+        If the scale is stale, all begins again with the samples since then.
+
+        Parameters
+        ----------
+        X, targets, weight : arrays
+            Samples; those of weight 0 do not change the scale.
+        scale : RunningScale
+            The scale of the targets, which is updated.
+        """
+        lost, seen, start = 0.0, 0.0, 0
+        while start < len(X):
+            part = slice(start, start + scale.latest.until_full)
+            rows, counted = targets[part].reshape(len(X[part]), -1).copy(), weight[part] > 0.0
+            scaled = rows[counted]
+            scale.absorb(scaled, weight[part][counted])
+            rows[counted] = scaled
+            found = self.learn(X[part], rows.reshape(targets[part].shape), weight[part])
+            lost, seen, start = lost + found[0], seen + found[1], part.stop
+            self.begin_again_if_stale(scale)
+        return lost, seen
+
+    def begin_again_if_stale(self, scale: RunningScale) -> bool:
+        """Forget the samples before the targets shrank, if they did; return whether they did.
+
+        Parameters
+        ----------
+        scale : RunningScale
+            The scale of the targets, which continues with the latest rows.
+        """
+        if not scale.is_stale:
+            return False
+        leader, targets = self.learner.begun_again(), scale.renew()
+        if self.contest is not None:
+            self.contest.begin_again(leader, targets)
+        elif self.kept is not None:
+            samples = with_targets(self.kept.arrays(), targets)
+            leader.learn_checked(*samples)
+            self.kept = KeptSamples().including(*samples)
+        self._lead_on(leader)
+        return True
 
     def _stop(self, start: int, stop: int) -> int:
         """Return where the part that starts here ends: at a choice of the kernel, if one is due."""

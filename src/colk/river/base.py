@@ -132,16 +132,28 @@ class OnlineModel(Guarded, StoredModel):
             self._learn_rows(columns, row, np.array([[y]]), np.array([w]), n_outputs)
 
     def _learn_rows(
-        self, columns: FeatureColumns, X: Array, Y: Array, weight: Array, n_outputs: int
+        self,
+        columns: FeatureColumns,
+        X: Array,
+        Y: Array,
+        weight: Array,
+        n_outputs: int,
+        scale: RunningScale | None = None,
     ) -> None:
-        """Learn checked samples with these columns; the first ones make the learner."""
+        """Learn checked samples with these columns; the first ones make the learner.
+
+        The targets are scaled if their scale is given.
+        """
         online = self._online
         if online is None:
             learner = self._make(len(columns.names), n_outputs)
             online = OnlineFit(learner.watch_drift(), self._settings())
         elif columns.width > self._columns.width:
             online.grow(columns.width, n_outputs)
-        online.learn(X, Y, weight)
+        if scale is None:
+            online.learn(X, Y, weight)
+        else:
+            online.learn_numbers(X, Y, weight, scale)
         self._online, self._columns = online, columns
         self._connect()
 

@@ -175,9 +175,7 @@ class Source:
             missing = [name for name in wanted.names if name not in there]
             if missing:
                 table.close()
-                raise ValueError(
-                    f"{path} has no column {missing[0]!r}; it has {listed(there)}"
-                )
+                raise ValueError(f"{path} has no column {missing[0]!r}; it has {listed(there)}")
             at = start if number == start.file else Position(number)
             done = 0
             try:
