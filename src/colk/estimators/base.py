@@ -303,6 +303,8 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
             lost, seen = online.learn(X, Y, weight)
         else:
             lost, seen = online.learn_numbers(X, Y, weight, scale)
+        if online.has_notes:
+            online.warn(self._inputs.encoder.names)
         self._note_loss(lost, seen)
 
     def _note_loss(self, loss: float, seen: float) -> None:

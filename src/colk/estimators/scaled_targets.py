@@ -86,6 +86,8 @@ class ScaledTargets(FittedEstimator):
                 if not inputs.is_settled:
                     cast(StreamInputs, inputs).keep_one(X)
                 online.begin_again_if_stale(self._targets)
+                if online.has_notes:
+                    online.warn(self._inputs.encoder.names)
             return learned
 
     def _step(self, online: OnlineFit, row: Array, scaled: float) -> bool:

@@ -5,13 +5,16 @@ with another kernel may learn beside the learner, and take over. If the kernel i
 happens. After a fit, the same begins again with the learner of the fit.
 """
 
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any, Self
+
+from sklearn.exceptions import ConvergenceWarning
 
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.errors import FileFormatError
+from colk.errors import FileFormatError, warn_caller
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
@@ -19,6 +22,7 @@ from colk.model.contest import Contest
 from colk.model.recipe import has_solver
 from colk.model.settings import Settings
 from colk.model.terms import as_loss, as_risk
+from colk.model.trends import trend_note
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race
 from colk.selection.recent import with_targets
@@ -72,6 +76,7 @@ class OnlineFit:
         self.learner, self.settings, self.fitted_race = learner, settings, fitted_race
         self.kept = KeptSamples() if settings.is_open else None
         self.contest: Contest | None = None
+        self.has_notes, self._told = False, set[object]()
 
     @property
     def race(self) -> Race | None:
@@ -188,10 +193,37 @@ class OnlineFit:
                 )
                 self.contest, self.kept = contest, None
                 self._lead_on(leader)
+                self._look_for_notes(contest)
         elif self.contest is not None:
             self.contest.follow(X, Y, weight)
             if self.contest.is_block_full:
                 self._lead_on(self.contest.next_leader(self.learner, self.settings))
+                self._look_for_notes(self.contest)
+
+    def _look_for_notes(self, contest: Contest) -> None:
+        """See whether there is something new to say."""
+        moving, _ = contest.moving
+        self.has_notes = bool(contest.note or not self._told.issuperset(moving))
+
+    def warn(self, names: Sequence[object]) -> None:
+        """Warn of features that move on, and of baselines that predict better; each only once.
+
+        Parameters
+        ----------
+        names : sequence
+            Names of the features.
+        """
+        contest, self.has_notes = self.contest, False
+        if contest is None:
+            return
+        moving, is_used = contest.moving
+        new = [place for place in moving if place not in self._told]
+        if new:
+            warn_caller(trend_note([names[place] for place in new], is_used), UserWarning)
+        if contest.note and "baseline" not in self._told:
+            warn_caller(contest.note, ConvergenceWarning)
+        self._told = {*self._told, *new, *(["baseline"] if contest.note else [])}
+        contest.note = ""
 
     def _lead_on(self, leader: KernelLearner) -> None:
         """Continue with this learner, which takes over the drift detector."""

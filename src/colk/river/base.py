@@ -156,6 +156,8 @@ class OnlineModel(Guarded, StoredModel):
             online.learn_numbers(X, Y, weight, scale)
         self._online, self._columns = online, columns
         self._connect()
+        if online.has_notes:
+            online.warn(columns.shown)
 
     def _follow(self, online: OnlineFit, feed: Feed, y: float, w: float) -> None:
         """Pass the sample of the feed to what fills gaps, and to what chooses the kernel."""
@@ -168,6 +170,8 @@ class OnlineModel(Guarded, StoredModel):
             online.follow(row, np.array([[y]]), np.array([w]))
         if (online.learner, self._columns.is_settled) != before:
             self._connect()
+        if online.has_notes:
+            online.warn(self._columns.shown)
 
     def _connect(self) -> None:
         """Make the fast path for one sample; call it whenever learner, names or scale change."""

@@ -367,6 +367,8 @@ class TableModel(TableStream, StoredTable):
         else:
             self._learn_labels(X, targets[:, 0])
         self.rows += len(X)
+        if self._online.has_notes:
+            self._online.warn(self._encoder.names)
         return self
 
     # -- settings ----------------------------------------------------------------------------

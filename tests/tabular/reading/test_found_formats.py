@@ -191,7 +191,7 @@ def test_the_work_per_column_does_not_grow_with_the_columns(tmp_path, monkeypatc
 
 def test_the_baselines_of_a_wide_table_do_not_name_its_columns():
     """The header of a file, which has the notes of a model, is limited to 1 MiB."""
-    from colk.tabular.baselines import Baselines
+    from colk.model.baselines import Baselines
 
     columns = {f"c{k}": np.arange(5.0) for k in range(600)}
     sums = Baselines(list(columns), [], is_classification=False)
