@@ -1,4 +1,4 @@
-"""Features that move on, such as time: bounds of their bandwidths, and the choice to leave them out.
+"""Features that move on, such as time: least bandwidths, and whether they are left out.
 
 The latest samples show only a small part of the values that such a feature has had, and none of
 those to come. A kernel that suits these samples may be far too narrow for the next ones.
@@ -19,9 +19,10 @@ from colk.selection import Race
 
 __all__ = ["bounded", "for_next_rows", "least_bandwidths", "moves_on", "trend_note"]
 
-# A feature moves on if the means of the earlier and the later half of the samples are this many
-# standard deviations within the halves apart. For steady growth they are √12 = 3.5 apart.
-_APART = 2.5
+# A feature moves on if this share of its values in the later half of the samples is above the same
+# quantile of the earlier half, or below the opposite one. Ranks do not depend on the scale, which
+# may move as well.
+_SHARE = 0.9
 
 # Least bandwidth of a feature, as a share of the range of all its values so far.
 _OF_RANGE, _OF_RANGE_MOVING = 1e-3, 0.1
@@ -52,9 +53,9 @@ def moves_on(X: Array) -> NDArray[np.bool_]:
     if half < 2:
         return np.zeros(X.shape[1], dtype=bool)
     earlier, later = X[:half], X[half:]
-    gap = np.abs(later.mean(axis=0) - earlier.mean(axis=0))
-    within = np.sqrt(0.5 * (earlier.var(axis=0) + later.var(axis=0)))
-    return np.asarray((gap > _APART * within) & (gap > 0.0))
+    low, high = np.quantile(earlier, [1.0 - _SHARE, _SHARE], axis=0)
+    rises, falls = (later > high).mean(axis=0), (later < low).mean(axis=0)
+    return np.asarray(np.maximum(rises, falls) >= _SHARE)
 
 
 def least_bandwidths(reach: Array, is_moving: NDArray[np.bool_]) -> Array:

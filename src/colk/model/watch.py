@@ -75,8 +75,8 @@ class BaselineWatch:
             return None
         name, loss, least = better
         return (
-            f"{name} of the latest rows predicts the next rows better: its loss is {least:.3g}, and "
-            f'{loss:.3g} that of the model; shuffle sorted rows, or set solver="newton" and '
+            f"{name} of the latest rows predicts the next rows better: its loss is {least:.3g}, "
+            f'that of the model {loss:.3g}; shuffle sorted rows, or set solver="newton" and '
             'forgetting="auto" if the stream changes'
         )
 
