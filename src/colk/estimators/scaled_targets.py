@@ -85,7 +85,8 @@ class ScaledTargets(FittedEstimator):
             if learned:
                 if not inputs.is_settled:
                     cast(StreamInputs, inputs).keep_one(X)
-                online.begin_again_if_stale(self._targets)
+                if self._targets.is_stale:
+                    online.begin_again_if_stale(self._targets)
                 if online.has_notes:
                     online.warn(self._inputs.encoder.names)
             return learned
