@@ -61,7 +61,7 @@ _UNSTORED = ("recent", "moving", "watch", "note")
 
 
 @stored.stores(
-    reach=stored.Array(2, "n_features"),
+    reach=stored.Array(2, stored.Size("n_reached", at_least=1)),
     points=stored.Array(
         stored.Size("n_recent", at_least=1, at_most=WARM_UP),
         stored.Size("n_features", at_least=1),
@@ -356,6 +356,8 @@ class Contest:
             for race in (values["latest"], values["race"], values["rival_race"])
         ):
             raise FileFormatError("a race has more features than the samples")
+        if values["reach"].shape[1] != recent.n_features:
+            raise FileFormatError("the range of the features must be that of all of them")
         contest = cls(recent, values["default"], values["latest"])
         vars(contest).update(values)
         return contest

@@ -5,7 +5,7 @@ with another kernel may learn beside the learner, and take over. If the kernel i
 happens. After a fit, the same begins again with the learner of the fit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from copy import copy, deepcopy
 from typing import Any, Self
 
@@ -70,6 +70,9 @@ class OnlineFit:
     False 600
     """
 
+    has_notes = False  # whether there is something to warn of
+    _told: Set[object] = frozenset()
+
     def __init__(
         self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
     ) -> None:
@@ -80,7 +83,6 @@ class OnlineFit:
             if not learner.is_watched:
                 learner.watch_drift()
         self.contest: Contest | None = None
-        self.has_notes, self._told = False, set[object]()
 
     @property
     def race(self) -> Race | None:
