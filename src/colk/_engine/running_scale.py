@@ -35,9 +35,8 @@ class RunningScale:
     results are the plain mean and standard deviation. The first 256 rows are all in the sample, so
     that an early outlier is recognised later.
 
-    A scale that grows is followed at once; one that shrinks is not, because the moments are those
-    of all rows. `is_stale` says that the targets have shrunk by more than a factor of 30, and
-    `renew` then continues with the moments of the latest 200 rows.
+    The moments of all rows follow a change slowly. `is_stale` says that the latest 200 targets have
+    a scale that differs by more than a factor of 30; `renew` then begins again with these rows.
 
     `update` takes one value, `absorb` rows one by one, `merged` all rows at once. No square is
     formed, so that large values do not overflow.
@@ -188,7 +187,7 @@ class RunningScale:
         if self._watches:
             self.latest.set(j, value)
             if self.latest.count % BLOCK == 0 and not self.is_stale:
-                self.is_stale = self.latest.has_shrunk(j, self._units[j], ROUNDING)
+                self.is_stale = self.latest.has_changed(j, self._units[j], ROUNDING)
         return 0
 
     def _begin_row(self) -> int:

@@ -4,7 +4,7 @@ from colk._engine.counter_rng cimport uniform
 from colk._engine.simd cimport maths as math
 
 cdef Py_ssize_t CAPACITY, FEWEST
-cdef double FAR, WIDEST, SHRUNK, ALIKE
+cdef double FAR, WIDEST
 cdef unsigned long long _SEED
 
 cdef class SortedSample:
@@ -60,4 +60,4 @@ cdef class LatestRows:
     cpdef int set(self, Py_ssize_t j, double value) except -1
     @cython.locals(place=Py_ssize_t, j=Py_ssize_t)
     cpdef int undo(self) except -1
-    cpdef bint has_shrunk(self, Py_ssize_t j, double unit, double rounding) except -1
+    cpdef bint has_changed(self, Py_ssize_t j, double unit, double rounding) except -1

@@ -28,11 +28,14 @@ WIDEST = 1.5
 _SEED = 2
 
 # A scale is stale if the deviations in two blocks of BLOCK rows, one after the other, are below the
-# unit divided by SHRUNK and within a factor of ALIKE of each other, and if their means differ by
-# less than the deviations, so that the values do not move on.
+# unit divided by CHANGED, or above the unit times CHANGED. They must be within a factor of ALIKE of
+# each other, and the means must differ by less than the deviations, so that the values do not move
+# on. Up to 0.4 of the rows may be outliers, so deviations above the unit are those of the fifth of
+# the values in the middle: CENTRAL is the deviation of a normal variable in units of its width.
 BLOCK = 100
-SHRUNK = 30.0
+CHANGED = 30.0
 ALIKE = 2.0
+CENTRAL = 1.0 / (2.0 * NormalDist().inv_cdf(0.6))
 
 
 class SortedSample:
@@ -302,7 +305,7 @@ class LatestRows:
     >>> latest = LatestRows(1)
     >>> for value in range(250):
     ...     _ = latest.begin_row(), latest.set(0, float(value))
-    >>> latest.rows()[[0, -1]].tolist(), latest.until_full, latest.has_shrunk(0, 1e6, 0.0)
+    >>> latest.rows()[[0, -1]].tolist(), latest.until_full, latest.has_changed(0, 1e6, 0.0)
     ([[50.0], [249.0]], 50, False)
     """
 
@@ -343,8 +346,8 @@ class LatestRows:
         self.count -= 1
         return 0
 
-    def has_shrunk(self, j: int, unit: float, rounding: float) -> bool:
-        """Return whether both blocks are full, and their values are far closer than the unit.
+    def has_changed(self, j: int, unit: float, rounding: float) -> bool:
+        """Return whether both blocks are full, and their deviations are far from the unit.
 
         Parameters
         ----------
@@ -358,10 +361,17 @@ class LatestRows:
         if self.count % BLOCK > 0 or self.count < 2 * BLOCK:
             return False
         blocks = np.asarray(self._values)[j].reshape(2, BLOCK)
-        means, deviations = blocks.mean(axis=1), blocks.std(axis=1)
-        least, most = deviations.min(), deviations.max()
-        moves = abs(means[1] - means[0]) >= least or most >= ALIKE * least
-        return bool(rounding * abs(means[0]) < least and most < unit / SHRUNK and not moves)
+        low, middle, high = np.quantile(blocks, [0.4, 0.5, 0.6], axis=1)
+        for places, deviations, has_grown in (
+            (blocks.mean(axis=1), blocks.std(axis=1), False),
+            (middle, CENTRAL * (high - low), True),
+        ):
+            least, most = deviations.min(), deviations.max()
+            steady = abs(places[1] - places[0]) < least and most < ALIKE * least
+            is_far = least > CHANGED * unit if has_grown else most < unit / CHANGED
+            if steady and is_far and least > rounding * abs(places[0]):
+                return True
+        return False
 
 
 def without_outliers(X: Array, weight: Array | None = None) -> Array:

@@ -157,7 +157,7 @@ class OnlineFit:
         return lost, seen
 
     def begin_again_if_stale(self, scale: RunningScale) -> bool:
-        """Forget the samples before the targets shrank, if they did; return whether they did.
+        """Forget the samples before the scale changed, if it is stale; return whether it was.
 
         Parameters
         ----------

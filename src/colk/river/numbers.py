@@ -53,7 +53,7 @@ class NumberModel(OnlineModel):
                 self._begin_again()
 
     def _begin_again(self) -> None:
-        """Forget the samples before the targets shrank."""
+        """Forget the samples before the scale of the targets changed."""
         if self._online is not None and self._online.begin_again_if_stale(self._scale):
             self._connect()
 
