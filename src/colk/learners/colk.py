@@ -1,7 +1,7 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·): COLK, and POLK."""
 
 from dataclasses import replace
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from colk.learners.drift_event import DriftEvent
 from colk.learners.expanded import ExpansionLearner
 from colk.learners.growth import enlarge
 from colk.learners.parameters import GradientSettings, RiskSettings
+from colk.learners.stored import settings_of
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
@@ -123,6 +124,22 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
                 object.__setattr__(self, "kernel", before)
                 raise
             self._n_features, self._n_outputs = n_features, n_outputs
+
+    def begun_again(self) -> Self:
+        """Return a learner with the same settings and shapes that has forgotten all samples.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0]).begun_again()
+        >>> learner.steps, learner.predict([[0.5]])
+        (0, array([0.]))
+        """
+        fresh = type(self)(**settings_of(self))
+        fresh.empty_stream(self.n_features, self._state().pack())
+        fresh._is_vector = self._is_vector
+        return fresh
 
     def adopt(self, function: KernelExpansion) -> None:
         """Set iterate, average and memory to a function on the learner's own atoms.
