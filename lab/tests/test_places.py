@@ -67,3 +67,11 @@ def test_the_diagram_has_each_name_once():
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert sum(text.startswith("a ") for text in texts) == 1
     assert len(figure.axes[0].lines) == 1 + 4 + 4 + 2  # line, ticks, methods, groups
+
+
+def test_problems_without_a_difference_count_for_both():
+    # Six differences of one sign would be significant, but not beside 34 ties.
+    errors = {
+        str(k): {"a": 1.0, "b": 1.0 + 0.01 * (k + 1) * (k < 6), "c": 9.0 + k} for k in range(40)
+    }
+    assert places(errors).groups == [("a", "b")]

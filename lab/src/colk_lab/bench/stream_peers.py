@@ -3,7 +3,6 @@
 from typing import Any
 
 from river import (
-    base,
     compose,
     dummy,
     ensemble,
@@ -37,28 +36,11 @@ class StreamPeer:
         raise NotImplementedError
 
 
-class FillGaps(base.Transformer):
-    """Replace a missing number by the latest one."""
-
-    def __init__(self) -> None:
-        self._latest: dict[Any, float] = {}
-
-    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """Return the features without gaps."""
-        for name, value in x.items():
-            if isinstance(value, int | float) and value == value:
-                self._latest[name] = value
-        return {
-            name: self._latest.get(name, 0.0) if value is None or value != value else value
-            for name, value in x.items()
-        }
-
-
 def as_numbers(model: Any) -> Any:
-    """Give a model numbers: scaled, the latest one for a gap, and a column for each text."""
+    """Give a model numbers: scaled, none for a gap, and a column for each text."""
     texts = compose.SelectType(str) | preprocessing.OneHotEncoder()
     scaled = compose.SelectType(int, float) | preprocessing.StandardScaler()
-    return FillGaps() | (scaled + texts) | model
+    return (scaled + texts) | model
 
 
 class ColkStream(StreamPeer):
