@@ -108,9 +108,8 @@ class Mahalanobis(Kernel):
     def points(self, X: ArrayLike) -> Array:
         """Return XA, of shape (n, r)."""
         p, r = self.metric.shape
-        given: Any = X
-        is_array = type(X) is np.ndarray and given.dtype == np.float64 and given.ndim == 2
-        points: Array = given if is_array and given.shape[1] == p else check_points(X, p)
+        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
+        points = np.asarray(X) if is_plain and np.shape(X)[1] == p else check_points(X, p)
         found = transformed(points, self.rows, r)
         with np.errstate(over="ignore", invalid="ignore"):
             total = found.sum()
