@@ -19,7 +19,7 @@ X = rng.uniform(-1, 1, size=(6000, 1))
 y = np.sin(3 * X[:, 0]) + 0.2 * rng.standard_t(3, size=6000)
 y[rng.random(6000) < 0.1] += 2.0
 
-learner = COLK(Gaussian(0.3), Welsch(0.7), Variance(1.0), gradient_bound=0.3, trace=True)
+learner = COLK(Gaussian(0.3), Welsch(0.7), Variance(1.0), gradient_bound=0.35, trace=True)
 learner.learn(X[:5000], y[:5000])
 found = diagnose(learner, X[5000:], y[5000:])
 print(found)

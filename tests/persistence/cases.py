@@ -136,7 +136,7 @@ CASES |= {
         _transitions,
     ),
     "PolicyEvaluator with momentum": (
-        lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, tracks="momentum"),
+        lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, step_size=0.05, tracks="momentum"),
         _transitions,
     ),
     "KernelTD": (lambda: rl.KernelTD(Gaussian(0.3), 0.9), _transitions),

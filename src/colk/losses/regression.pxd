@@ -1,6 +1,8 @@
 from colk._engine.simd cimport maths as math
 from colk.losses.base cimport Loss
 
+cdef double _FAR
+
 cdef class Squared(Loss):
     pass
 

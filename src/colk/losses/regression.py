@@ -7,6 +7,10 @@ from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
 
+# exp(−z²) is 0 from here on, and z² does not overflow.
+_FAR = 40.0
+
+
 def _check_level(value: Any, name: str) -> float:
     level = check_number(value, name)
     if not 0.0 < level < 1.0:
@@ -106,11 +110,11 @@ class Welsch(Loss):
         self.scale = check_number(scale, "scale", above=0.0)
 
     def loss_at(self, f: float, y: float) -> float:
-        z = (f - y) / self.scale
+        z = min(abs(f - y) / self.scale, _FAR)
         return -0.5 * self.scale * self.scale * math.expm1(-z * z)
 
     def slope_at(self, f: float, y: float) -> float:
-        z = (f - y) / self.scale
+        z = min(abs(f - y) / self.scale, _FAR)
         return (f - y) * math.exp(-z * z)
 
 
