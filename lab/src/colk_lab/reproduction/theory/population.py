@@ -20,7 +20,7 @@ from colk.theory import Constants
 from colk_lab.arrays import Array
 from colk_lab.reproduction.laws import generator, signal
 
-__all__ = ["PROBLEMS", "Problem", "constants", "curvature", "observe"]
+__all__ = ["PROBLEMS", "PopulationProblem", "constants", "curvature", "observe"]
 
 N_POINTS = 400
 # Residual at which Welsch's loss is 1 − 1/e of its upper bound.
@@ -40,7 +40,7 @@ def welsch_slope(f: float, y: float) -> float:
 
 
 @dataclass(frozen=True)
-class Problem:
+class PopulationProblem:
     """An objective on the population; by default, strongly convex and clipped (Assumption 5)."""
 
     risk: LossRisk
@@ -54,11 +54,11 @@ class Problem:
 # With a small weight, the risk with the semivariance is convex and monotone on these data, so R is
 # strongly convex. Theorem 2 asks for λ ≥ 2.49 + λ₀ if β = α: "inside" has it, "semivariance" not.
 PROBLEMS = {
-    "mean": Problem(Mean()),
-    "semivariance": Problem(Semivariance(0.3)),
-    "laplacian": Problem(Semivariance(0.3), kernel=Laplacian(0.15)),
-    "inside": Problem(Semivariance(0.3), regularization=2.6),
-    "welsch": Problem(
+    "mean": PopulationProblem(Mean()),
+    "semivariance": PopulationProblem(Semivariance(0.3)),
+    "laplacian": PopulationProblem(Semivariance(0.3), kernel=Laplacian(0.15)),
+    "inside": PopulationProblem(Semivariance(0.3), regularization=2.6),
+    "welsch": PopulationProblem(
         Variance(1.0),
         CustomLoss(welsch, welsch_slope),
         regularization=0.0,
@@ -102,7 +102,10 @@ def constants(name: str, seed: int) -> Constants:
 
 
 def _gradient_norm(
-    problem: Problem, f: KernelExpansion, values: Array, population: tuple[Array, Array, Array]
+    problem: PopulationProblem,
+    f: KernelExpansion,
+    values: Array,
+    population: tuple[Array, Array, Array],
 ) -> float:
     """Return ‖∇R(f)‖² in H for the regularised risk R, given the values of f."""
     _, y, K = population

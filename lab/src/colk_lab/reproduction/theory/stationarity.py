@@ -165,6 +165,7 @@ def stationarity_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
         for ratio in RATIOS
         if ratio >= 1.0
     ]
+    late = slope_interval(horizons(plan)[-3:], least_gradients(results, plan).mean(axis=1)[-3:])
     others = [
         f"{exponent(found.value)} at {ratio:g} times"
         for ratio, found in slopes.items()
@@ -182,6 +183,8 @@ def stationarity_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
             f"exponents {listed([exponent(c.interval.value) for c in checks])}; the theorem "
             f"requires at most {exponent(-0.5)}. With smaller ratios the exponents are "
             f"{listed(others)} the least allowed ratio, {show(least)}.",
+            "The fall is steepest where the iterates leave the non-convex region. Over the last "
+            f"three horizons alone the exponent is {exponent(late.value)}, which is not judged.",
             "The smallest eigenvalue of the Hessian is "
             f"{show(float(np.nanmin(bends)))} at its lowest. It is below {show(_FLAT)} at "
             f"{100 * bent[0]:.0f} % of the evaluations for the shortest horizon and at "
