@@ -1,9 +1,9 @@
-"""A long stream whose features, target and scales drift: is the model ever worse than a baseline?
+"""A long stream whose features, target and scales drift, against three baselines.
 
-Three features wander, their scales change by factors up to 10 and the scale of the target by factors
-up to 1000, each at random times, about every 20,000 rows; the weights of the function turn once in
-about 10⁵ rows. River's regressor at its defaults, behind River's scaler, predicts each row before it
-learns it. In each block of 500 rows its mean |error| is compared with those of
+Three features wander, their scales change by factors up to 10 and the scale of the target by
+factors up to 1000, each at random times, about every 20,000 rows; the weights of the function turn
+once in 10⁵ rows. River's regressor at its defaults, behind River's scaler, predicts each row before
+it learns it. In each block of 500 rows its mean |error| is compared with those of
 
 - no change: the target of the row before,
 - the mean of all targets so far,

@@ -129,7 +129,8 @@ class Schema:
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """
         shown = [
-            (each.name, each.kind, _percent(each.gaps), each.use) for each in self.columns[:_SHOWN]
+            (_printable(each.name), each.kind, _percent(each.gaps), each.use)
+            for each in self.columns[:_SHOWN]
         ]
         table = [("column", "kind", "gaps", "use"), *shown]
         widths = [max(len(row[i]) for row in table) for i in range(4)]
@@ -148,6 +149,11 @@ def _advice(source: "Source", target: str) -> str:
     if source.kinds[target] == "text" or not n or first.n_rows <= 2 * n:
         return ""
     return f", of {n} values; --task classification makes them labels"
+
+
+def _printable(name: str) -> str:
+    """Return a name without codes that a terminal would obey."""
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _percent(share: float | None) -> str:

@@ -152,7 +152,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         >>> learner.adopt(2.0 * learner.function)
         """
         dictionary = self._state().dictionary
-        weights = function.weights.reshape(function.n_atoms, -1)
+        weights = function.weights.reshape(function.n_atoms, function.n_outputs)
         with self._held():
             dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
             dictionary.clear_ghosts()

@@ -5,7 +5,7 @@ with another kernel may learn beside the learner, and take over. If the kernel i
 happens. After a fit, the same begins again with the learner of the fit.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any, Self
 
@@ -71,7 +71,7 @@ class OnlineFit:
     """
 
     has_notes = False  # whether there is something to warn of
-    _told: Set[object] = frozenset()
+    _told: frozenset[object] = frozenset()
 
     def __init__(
         self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
@@ -228,7 +228,7 @@ class OnlineFit:
             warn_caller(trend_note([names[place] for place in new], is_used), UserWarning)
         if contest.note and "baseline" not in self._told:
             warn_caller(contest.note, ConvergenceWarning)
-        self._told = {*self._told, *new, *(["baseline"] if contest.note else [])}
+        self._told = self._told.union(new, ["baseline"] if contest.note else [])
         contest.note = ""
 
     # -- more features and outputs -----------------------------------------------------------

@@ -162,7 +162,7 @@ def _late_losses(learner: KernelLearner, samples: tuple[Array, Array, Array]) ->
             break
         if place >= _BLOCKS:
             means[place - _BLOCKS] = learner.loss_since(before)
-    return np.nan_to_num(means, posinf=_WORST)
+    return np.asarray(np.nan_to_num(means, posinf=_WORST))
 
 
 def trend_note(names: Sequence[object], is_used: bool) -> str:
