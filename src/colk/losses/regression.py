@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
-
 # exp(−z²) is 0 from here on, and z² does not overflow.
 _FAR = 40.0
 
