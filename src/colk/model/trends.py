@@ -171,8 +171,8 @@ def trend_note(names: Sequence[object], is_used: bool) -> str:
     Examples
     --------
     >>> trend_note(["hour"], is_used=False)
-    "later rows have values that no earlier row had, in: hour; the next rows are predicted better \
-without, so the model leaves this out: give differences, or times of day, of week or of year"
+    'later rows have values that no earlier row had, in: hour; the next rows are predicted better \
+without, so the model leaves this out: give differences, or times of day, of week or of year'
     """
     called = ", ".join(str(name) for name in names[:_NAMED])
     more = ", …" if len(names) > _NAMED else ""
