@@ -307,6 +307,7 @@ class Contest:
             self.recent.arrays(),
             self.reach,
             lambda one: self._fresh(None if one.default_won else one, like, settings),
+            settings.categorical,
         )
         return found
 

@@ -121,6 +121,7 @@ def for_next_rows(
     samples: tuple[Array, Array, Array],
     reach: Array,
     fresh: Callable[[Race], KernelLearner],
+    categorical: tuple[int, ...] = (),
 ) -> tuple[Race, list[int], bool]:
     """Return a race with bandwidths for the next samples, features that move on, and their use.
 
@@ -137,8 +138,11 @@ def for_next_rows(
         Smallest and largest value of each feature in all samples so far.
     fresh : callable
         Makes a learner with the kernel of a race.
+    categorical : tuple of int
+        Columns that hold codes of categories, which do not move.
     """
     is_moving = moves_on(samples[0])
+    is_moving[list(categorical)] = False
     used = bounded(race, least_bandwidths(reach, is_moving))
     if not is_moving.any():
         return used, [], True
