@@ -197,7 +197,6 @@ def test_bad_settings_are_refused_at_once():
         COLKClassifier(step_size=0.0)
 
 
-@pytest.mark.filterwarnings("ignore:later rows have values that no earlier row had, in. ordinal")
 def test_bundled_streams_behind_a_scaler():
     model = preprocessing.StandardScaler() | COLKClassifier()
     bananas = datasets.Bananas().take(2000)

@@ -35,14 +35,11 @@ def _cases() -> Iterator[Any]:
             yield pytest.param(model, check, id=f"{type(model).__name__}-{check.__name__}")
 
 
-# A stream of River has the date as a number.
-@pytest.mark.filterwarnings("ignore:later rows have values that no earlier row had, in. ordinal")
 @pytest.mark.parametrize(("model", "check"), list(_cases()))
 def test_river_check(model: Any, check: Any) -> None:
     check(model.clone())
 
 
-@pytest.mark.filterwarnings("ignore:later rows have values that no earlier row had, in. ordinal")
 @pytest.mark.parametrize("model", [COLKRegressor(), COLKClassifier()])
 def test_check_estimator(model: Any) -> None:
     checks.check_estimator(model)

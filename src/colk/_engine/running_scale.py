@@ -186,8 +186,8 @@ class RunningScale:
         self._use(j)
         if self._watches:
             self.latest.set(j, value)
-            if self.latest.count % BLOCK == 0 and not self.is_stale:
-                self.is_stale = self.latest.has_changed(j, self._units[j], ROUNDING)
+            if not self.is_stale:
+                self.is_stale = self.latest.is_off(j, self._units[j], ROUNDING)
         return 0
 
     def _begin_row(self) -> int:

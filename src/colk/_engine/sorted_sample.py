@@ -305,13 +305,13 @@ class LatestRows:
     >>> latest = LatestRows(1)
     >>> for value in range(250):
     ...     _ = latest.begin_row(), latest.set(0, float(value))
-    >>> latest.rows()[[0, -1]].tolist(), latest.until_full, latest.has_changed(0, 1e6, 0.0)
+    >>> latest.rows()[[0, -1]].tolist(), latest.until_full, latest.is_off(0, 1e6, 0.0)
     ([[50.0], [249.0]], 50, False)
     """
 
     def __init__(self, n_columns: int, values: Array | None = None, count: int = 0) -> None:
         self._values = np.zeros((n_columns, 2 * BLOCK)) if values is None else np.array(values)
-        self._replaced, self.count = np.zeros(n_columns), count
+        self._replaced, self.count, self._block = np.zeros(n_columns), count, BLOCK
 
     @property
     def values(self) -> Array:
@@ -321,7 +321,7 @@ class LatestRows:
     @property
     def until_full(self) -> int:
         """Number of rows after which a block is full, so that the blocks are compared."""
-        return BLOCK - self.count % BLOCK
+        return self._block - self.count % self._block
 
     def rows(self) -> Array:
         """Return the latest 200 rows, the oldest first."""
@@ -334,19 +334,19 @@ class LatestRows:
 
     def set(self, j: int, value: float) -> int:
         """Set the value of a column in this row."""
-        place = (self.count - 1) % (2 * BLOCK)
+        place = (self.count - 1) % (2 * self._block)
         self._replaced[j], self._values[j, place] = self._values[j, place], value
         return 0
 
     def undo(self) -> int:
         """Undo the last row."""
-        place = (self.count - 1) % (2 * BLOCK)
+        place = (self.count - 1) % (2 * self._block)
         for j in range(len(self._replaced)):
             self._values[j, place] = self._replaced[j]
         self.count -= 1
         return 0
 
-    def has_changed(self, j: int, unit: float, rounding: float) -> bool:
+    def is_off(self, j: int, unit: float, rounding: float) -> bool:
         """Return whether both blocks are full, and their deviations are far from the unit.
 
         Parameters
@@ -358,7 +358,7 @@ class LatestRows:
         rounding : float
             A deviation below this share of the mean is that of a constant.
         """
-        if self.count % BLOCK > 0 or self.count < 2 * BLOCK:
+        if self.count % self._block > 0 or self.count < 2 * self._block:
             return False
         blocks = np.asarray(self._values)[j].reshape(2, BLOCK)
         low, middle, high = np.quantile(blocks, [0.4, 0.5, 0.6], axis=1)

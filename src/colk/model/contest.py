@@ -200,11 +200,11 @@ class Contest:
     def next_leader(self, leader: KernelLearner, settings: Settings) -> KernelLearner:
         """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
-        samples = self.recent.arrays()
-        block = samples[0][-BLOCK:]
+        block = self.recent.points(BLOCK)
         self.reach[0] = np.minimum(self.reach[0], block.min(axis=0))
         self.reach[1] = np.maximum(self.reach[1], block.max(axis=0))
-        self.note = self.watch.next_block(leader, samples, BLOCK) or self.note
+        if self.watch.is_due():
+            self.note = self.watch.next_block(leader, self.recent.arrays(), BLOCK) or self.note
         self._note_losses(leader)
         if self.rival is not None and self._is_overtaken():
             leader = self._overtaken(leader, self.rival)
@@ -307,6 +307,7 @@ class Contest:
             self.recent.arrays(),
             self.reach,
             lambda one: self._fresh(None if one.default_won else one, like, settings),
+            settings.categorical,
         )
         return found
 

@@ -121,6 +121,7 @@ def for_next_rows(
     samples: tuple[Array, Array, Array],
     reach: Array,
     fresh: Callable[[Race], KernelLearner],
+    categorical: tuple[int, ...] = (),
 ) -> tuple[Race, list[int], bool]:
     """Return a race with bandwidths for the next samples, features that move on, and their use.
 
@@ -137,8 +138,11 @@ def for_next_rows(
         Smallest and largest value of each feature in all samples so far.
     fresh : callable
         Makes a learner with the kernel of a race.
+    categorical : tuple of int
+        Columns that hold codes of categories, which do not move.
     """
     is_moving = moves_on(samples[0])
+    is_moving[list(categorical)] = False
     used = bounded(race, least_bandwidths(reach, is_moving))
     if not is_moving.any():
         return used, [], True
@@ -171,8 +175,8 @@ def trend_note(names: Sequence[object], is_used: bool) -> str:
     Examples
     --------
     >>> trend_note(["hour"], is_used=False)
-    "later rows have values that no earlier row had, in: hour; the next rows are predicted better \
-without, so the model leaves this out: give differences, or times of day, of week or of year"
+    'later rows have values that no earlier row had, in: hour; the next rows are predicted better \
+without, so the model leaves this out: give differences, or times of day, of week or of year'
     """
     called = ", ".join(str(name) for name in names[:_NAMED])
     more = ", …" if len(names) > _NAMED else ""

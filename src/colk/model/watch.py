@@ -12,7 +12,7 @@ __all__ = ["BaselineWatch"]
 
 # Every _EVERY blocks the function predicts the next block. The model is worse than a baseline if
 # its losses are higher by _ERRORS standard errors and by the share _MARGIN, _TIMES in a row.
-_EVERY, _ERRORS, _MARGIN, _TIMES = 10, 3.0, 0.2, 2
+_EVERY, _ERRORS, _MARGIN, _TIMES = 20, 3.0, 0.2, 2
 
 # A linear model of more features than this would take longer than the stream.
 _MOST_FEATURES = 50
@@ -31,11 +31,11 @@ class BaselineWatch:
     >>> from colk import COLK
     >>> from colk.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(500, 1))
-    >>> samples = X, 3.0 * X[:, 0], np.ones(500)
+    >>> samples = X, 5.0 + X[:, 0], np.ones(500)
     >>> poor, watch = COLK(Gaussian(0.01)).learn(*samples), BaselineWatch()
-    >>> notes = [watch.next_block(poor, samples, 50) for _ in range(21)]
-    >>> [place for place, note in enumerate(notes) if note is not None]
-    [19]
+    >>> notes = [watch.is_due() and watch.next_block(poor, samples, 50) for _ in range(50)]
+    >>> [place for place, note in enumerate(notes) if note]
+    [39]
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,9 @@ class BaselineWatch:
     def next_block(
         self, leader: KernelLearner, samples: tuple[Array, Array, Array], size: int
     ) -> str | None:
-        """Compare at the end of a block; return what is to be said.
+        """Remember the function, or compare it at the end of a block that is due.
+
+        Returns what is to be said.
 
         Parameters
         ----------
@@ -61,7 +63,7 @@ class BaselineWatch:
         size : int
             Number of samples of the block.
         """
-        if not self.is_due() or not _is_watched(leader):
+        if not _is_watched(leader):
             return None
         function, self.function = self.function, None
         if self.n_blocks % _EVERY:

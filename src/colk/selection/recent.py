@@ -62,6 +62,16 @@ class RecentSamples:
             kept[places] = new
         self._oldest = (self._oldest + len(X)) % len(self)
 
+    def points(self, size: int) -> Array:
+        """Return the latest points.
+
+        Parameters
+        ----------
+        size : int
+            Their number.
+        """
+        return self._ring[0][np.arange(self._oldest - size, self._oldest)]
+
     def arrays(self) -> tuple[Array, Array, Array]:
         """Return points, targets and weights, the oldest first."""
         points, targets, weights = (np.roll(kept, -self._oldest, axis=0) for kept in self._ring)
