@@ -175,11 +175,11 @@ CASES |= {
         _piped,
     ),
     "ConformalRegressor": (
-        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8),
         _samples(Y),
     ),
     "ConformalRegressor of an estimator": (
-        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8),
         _samples(Y),
     ),
     "river.ConformalRegressor": (

@@ -2,16 +2,16 @@
 
 from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.labels import ConformalClassifier, ScoreThresholds
-from colk.conformal.local import ResidualQuantiles
 from colk.conformal.regressor import ConformalRegressor
 from colk.conformal.scores import interval_score, quantile_crps
+from colk.conformal.tracked import TrackedInterval
 
 __all__ = [
     "AdaptiveInterval",
     "ConformalClassifier",
     "ConformalRegressor",
-    "ResidualQuantiles",
     "ScoreThresholds",
+    "TrackedInterval",
     "interval_score",
     "quantile_crps",
 ]
