@@ -25,7 +25,12 @@ _RATE, _SHARE, _MOST_LOSS, _LEVEL = 0.3, 0.01, 10.0, 200
 
 # The correction is _CORRECTION·sinh(E/_EXCESS) units.
 _CORRECTION, _EXCESS = 0.1, 5.0
-_LARGEST_EXCESS = 1000.0  # sinh(200) is finite
+# E stays at least at _LEAST, where an end is one unit inside the mean of the experts; otherwise it
+# would fall without end while the narrowest intervals cover all targets.
+_LEAST, _LARGEST = -15.0, 1000.0  # sinh(200) is finite
+
+# In rounds of more samples than this, E moves by this number times the mean update.
+_FULL_ROUND = 25
 
 
 class RecentValues:
@@ -100,7 +105,7 @@ class Tail:
     Attributes
     ----------
     excess : float
-        Number of values beyond the end so far, minus the nominal number.
+        E, the number of values beyond the end so far, minus the nominal number; at least −15.
     level : float
         Running mean of the pinball loss of the mixture.
     steps : list of float
@@ -169,8 +174,12 @@ class Tail:
 
     def correction(self) -> float:
         """Return the correction in units."""
-        excess = min(max(self.excess, -_LARGEST_EXCESS), _LARGEST_EXCESS)
-        return _CORRECTION * math.sinh(excess / _EXCESS)
+        return _CORRECTION * math.sinh(min(self.excess, _LARGEST) / _EXCESS)
+
+    def judge(self, n_beyond: int, n: int) -> None:
+        """Move the correction by a round of n samples, of which these were beyond the end."""
+        moved = (n_beyond - n * self.share) * min(1.0, _FULL_ROUND / n)
+        self.excess = max(self.excess + moved, _LEAST)
 
     def _loss(self, residual: float) -> float:
         return residual * (1.0 - self.share) if residual > 0.0 else -residual * self.share

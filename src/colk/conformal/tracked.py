@@ -18,9 +18,6 @@ __all__ = ["TrackedInterval"]
 # Intervals are finite from this many residuals on, or from 2/(1 − coverage) if that is less.
 _ENOUGH = 30
 
-# In rounds of more targets than this, the correction moves by this number times the mean update.
-_FULL_ROUND = 25
-
 # Upper bound on the memory of a residual in a queue and the sorted lists.
 _BYTES_OF_RESIDUAL = 250.0
 
@@ -65,10 +62,12 @@ class TrackedInterval:
     The two ends differ if the residuals are skewed. No interval is infinite after 30 residuals.
 
     Each end then moves by u·sinh(E/5)/10, where E is the number of targets beyond this end so far,
-    minus α/2 for each target, and u is the mean unit of the experts. This gives a guarantee for
-    every sequence of targets: as long as each target differs from the mean of the experts by at
-    most C units, the number of targets beyond an end among T differs from Tα/2 by at most
-    5·asinh(10·C) + 1, which is 28 for C = 10. In a round of B targets, whose intervals are given
+    minus α/2 for each target, but at least −15, and u is the mean unit of the experts. This gives a
+    guarantee for every sequence of targets: as long as each target differs from the mean of the
+    experts by at most C units, at most Tα/2 + 5·asinh(10·C) + 1 of T targets are beyond an end,
+    which is Tα/2 + 28 for C = 10. Unless E is cut off at −15 or all
+    remembered residuals are equal, so that even narrow intervals miss too seldom, they are at least
+    Tα/2 − 5·asinh(10·C) − 1. In a round of B targets, whose intervals are given
     before the first of them is known, the bound is 5·asinh(10·C) + B, and for B > 25 it is
     (5·asinh(10·C) + 25)·B/25.
 
@@ -234,8 +233,7 @@ class TrackedInterval:
             given = tail.mixture(recent, self._at_rest)
             beyond = residuals @ given.views > given.reach
             either |= beyond
-            moved = float(np.count_nonzero(beyond)) - n * tail.share
-            tail.excess += moved * min(1.0, _FULL_ROUND / n)
+            tail.judge(int(np.count_nonzero(beyond)), n)
         level.seen += n
         level.missed += int(np.count_nonzero(either))
 
