@@ -10,7 +10,7 @@ from colk._validation import Array
 from colk.compressors import KOMP
 from colk.conformal.tails import RecentValues
 from colk.errors import FileFormatError
-from colk.kernels import Gaussian, Kernel, Laplacian
+from colk.kernels import Laplacian
 from colk.kernels.bandwidth import standard_bandwidth
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Quantiles
@@ -20,20 +20,13 @@ __all__ = ["LOCAL_VIEWS", "LocalQuantiles"]
 # Few atoms, because the spread is smoother than the function and must adapt fast.
 _ATOMS = 100
 
-# The kernels of the learners, and their bandwidths in units of the standard bandwidth.
-_KERNELS: tuple[tuple[str, float], ...] = (
-    ("laplacian", 0.3), ("gaussian", 0.3), ("gaussian", 1.0), ("gaussian", 3.0),
-)  # fmt: skip
-LOCAL_VIEWS = len(_KERNELS)
+# Bandwidths of the learners in units of the standard bandwidth of the Laplacian.
+_BANDWIDTHS = (0.3, 1.0, 3.0)
+LOCAL_VIEWS = len(_BANDWIDTHS)
 
 # The unit of the residuals is the _TYPICAL quantile of the latest _MEMORY absolute values, and
 # residuals are clipped at _FAR units, so that a gross target does not matter for long.
 _MEMORY, _TYPICAL, _FAR = 200, 0.8, 10.0
-
-
-def _kernel(name: str, bandwidth: float, n_features: int) -> Kernel:
-    kind = Laplacian if name == "laplacian" else Gaussian
-    return kind(bandwidth * standard_bandwidth(name, n_features))
 
 
 @stored.stores(
@@ -45,8 +38,8 @@ def _kernel(name: str, bandwidth: float, n_features: int) -> Kernel:
 class LocalQuantiles:
     """The two quantiles of a residual that each leave out (1 − coverage)/2, as functions of x.
 
-    Four learners with different kernels and bandwidths (`colk.learners.QuantileCOLK` with
-    forgetting="auto") learn them from the residuals of a stream; `TrackedInterval` mixes their
+    Three learners with different bandwidths (`colk.learners.QuantileCOLK` with forgetting="auto")
+    learn them from the residuals of a stream; `TrackedInterval` mixes their
     results. Features are scaled by their running means and standard deviations, residuals by a
     running quantile of their size. A gap (NaN) counts as the mean.
 
@@ -142,12 +135,13 @@ class LocalQuantiles:
             return
         if self._features is None:
             self._features = RunningScale(n_features)
+            standard = standard_bandwidth("laplacian", n_features)
             self._learners = [
                 QuantileCOLK(
-                    _kernel(name, bandwidth, n_features), self._loss, forgetting="auto",
-                    restart=True, compressor=KOMP(eps=0.05, max_atoms=_ATOMS),
+                    Laplacian(bandwidth * standard), self._loss, forgetting="auto", restart=True,
+                    compressor=KOMP(eps=0.05, max_atoms=_ATOMS),
                 )
-                for name, bandwidth in _KERNELS
+                for bandwidth in _BANDWIDTHS
             ]  # fmt: skip
         points = self._filled(X, self._features)
         self._features.absorb(points)  # which scales the points

@@ -56,7 +56,7 @@ class ConformalRegressor(Guarded):
         Nominal coverage.
     local : bool, default=False
         Whether the width depends on x. Quantiles of the residuals are then learned as functions of
-        x with several kernels and bandwidths, and the rule mixes them. Set it if the noise is
+        x with several bandwidths, and the rule mixes them. Set it if the noise is
         larger in some regions than in others.
     series : bool, default=False
         Whether the samples are consecutive times. Models of the past errors then forecast the next

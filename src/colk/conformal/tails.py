@@ -20,8 +20,11 @@ PER_VIEW = 2 * len(MEMORIES)
 _KEPT = 0.8
 
 # Losses are divided by their running mean over _LEVEL samples and clipped at _MOST_LOSS; weights
-# are multiplied by exp(−_RATE·loss), and _SHARE of them is spread evenly.
+# are multiplied by exp(−_RATE·loss), and _SHARE of them is spread as at first.
 _RATE, _SHARE, _MOST_LOSS, _LEVEL = 0.3, 0.01, 10.0, 200
+
+# First weights of the experts of a view, which also divide the share: long memories have more.
+_FIRST = (0.3, 0.3, 0.15, 0.15, 0.05, 0.05)
 
 # The correction is _CORRECTION·sinh(E/_EXCESS) units.
 _CORRECTION, _EXCESS = 0.1, 5.0
@@ -118,7 +121,8 @@ class Tail:
         self.share, self.n_views = share, n_views
         self.excess, self.level, self.seen = 0.0, 0.0, 0
         self.steps = [0.0] * (n_views * len(MEMORIES))
-        self.weights = [1.0 / (n_views * PER_VIEW)] * (n_views * PER_VIEW)
+        self.first = [weight / n_views for weight in _FIRST] * n_views
+        self.weights = list(self.first)
 
     def restore(self, moments: Array, steps: Array, weights: Array) -> None:
         """Restore a stored state: excess, level and number of samples; trackers; weights."""
@@ -205,5 +209,6 @@ class Tail:
             weights[2 * k + 1] *= math.exp(-_RATE * min(self._loss(moved) / unit, _MOST_LOSS))
             total += weights[2 * k] + weights[2 * k + 1]
             self.steps[k] = _KEPT * self.steps[k] + (moved > 0.0) - self.share
-        kept, even = (1.0 - _SHARE) / total, _SHARE / len(weights)
-        self.weights = [kept * weight + even for weight in weights]
+        kept = (1.0 - _SHARE) / total
+        pairs = zip(weights, self.first, strict=True)
+        self.weights = [kept * weight + _SHARE * first for weight, first in pairs]

@@ -23,7 +23,7 @@ _BYTES_OF_RESIDUAL = 250.0
 
 
 @dataclass
-class Level:
+class TrackedLevel:
     """State of the intervals with one nominal coverage."""
 
     low: Tail
@@ -98,7 +98,7 @@ class TrackedInterval:
 
     def __init__(self, n_views: int = 1) -> None:
         self.n_views = n_views
-        self._levels: dict[float, Level] = {}
+        self._levels: dict[float, TrackedLevel] = {}
         self._at_rest = False
         self._remember_up_to(MEMORIES[0])
 
@@ -163,7 +163,7 @@ class TrackedInterval:
         level = check_coverage(coverage)
         if level not in self._levels:
             share = 0.5 * (1.0 - level)
-            self._levels[level] = Level(Tail(share, self.n_views), Tail(share, self.n_views))
+            self._levels[level] = TrackedLevel(Tail(share, self.n_views), Tail(share, self.n_views))
 
     def is_known(self, coverage: float) -> bool:
         """Return whether there are enough residuals for finite intervals."""
@@ -225,7 +225,7 @@ class TrackedInterval:
                     level.high.learn(high, self._above)
             self._remember(low, high)
 
-    def _judge(self, level: Level, below: Array, above: Array) -> None:
+    def _judge(self, level: TrackedLevel, below: Array, above: Array) -> None:
         """Count the misses of a round, and move the corrections of both ends by them."""
         n, either = len(below), np.zeros(len(below), dtype=bool)
         sides = ((level.low, self._below, below), (level.high, self._above, above))

@@ -66,6 +66,9 @@ _PARTS = (
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.conformal.labels", "Threshold"),
+    ("colk.conformal.tails", "RecentValues"),
+    ("colk.conformal.tails", "Tail"),
+    ("colk.conformal.tracked", "TrackedLevel"),
     ("colk.learners", "DriftEvent"),
     ("colk.learners.parametric", "TubeStream"),
     ("colk.model", "Settings"),
