@@ -47,9 +47,7 @@ def test_intervals_move_with_the_season():
 
 def test_useless_forecasts_cost_little():
     errors = np.random.default_rng(0).standard_t(3.0, size=1200)
-    plain, cast = (
-        ends_of(IntervalRule(0.9, series=flag), errors)[300:] for flag in (False, True)
-    )
+    plain, cast = (ends_of(IntervalRule(0.9, series=flag), errors)[300:] for flag in (False, True))
     assert np.ptp(cast, axis=1).mean() < 1.05 * np.ptp(plain, axis=1).mean()
 
 

@@ -28,7 +28,7 @@ def limit(distance, size=1):
 
 
 def walk(interval, residuals, coverage, size=1):
-    """Samples after the first interval, misses of each end, distance in units, and which had ties or cut-offs."""
+    """Samples after the first interval, misses of each end, distance, and ties or cut-offs."""
     seen, missed, distance, cut = 0, np.zeros(2), 0.0, np.zeros(2, dtype=bool)
     for start in range(0, len(residuals) - size + 1, size):
         part = np.asarray(residuals[start : start + size])
