@@ -23,7 +23,7 @@ STREAMS = st.lists(
 
 def limit(distance, size=1):
     """The bound on the misses beyond an end, minus Tα/2, that the docstring states."""
-    excess = 5.0 * math.asinh(10.0 * distance)
+    excess = 10.0 / 3.0 * math.asinh(10.0 * distance)
     return excess + size if size <= 25 else (excess + 25.0) * size / 25.0
 
 
@@ -44,7 +44,7 @@ def walk(interval, residuals, coverage, size=1):
                 apart = np.abs(values - mean).max()
                 distance = max(distance, apart / unit if unit > 0.0 else math.inf if apart else 0.0)
         interval.update(part.tolist(), part.tolist())
-        cut |= [level.low.excess == -15.0, level.high.excess == -15.0]
+        cut |= [level.low.excess == -10.0, level.high.excess == -10.0]
     return seen, missed, distance, cut
 
 

@@ -27,10 +27,10 @@ _RATE, _SHARE, _MOST_LOSS, _LEVEL = 0.3, 0.01, 10.0, 200
 _FIRST = (0.3, 0.3, 0.15, 0.15, 0.05, 0.05)
 
 # The correction is _CORRECTION·sinh(E/_EXCESS) units.
-_CORRECTION, _EXCESS = 0.1, 5.0
+_CORRECTION, _EXCESS = 0.1, 10.0 / 3.0
 # E stays at least at _LEAST, where an end is one unit inside the mean of the experts; otherwise it
 # would fall without end while the narrowest intervals cover all targets.
-_LEAST, _LARGEST = -15.0, 1000.0  # sinh(200) is finite
+_LEAST, _LARGEST = -10.0, 1000.0  # sinh(300) is finite
 
 # In rounds of more samples than this, E moves by this number times the mean update.
 _FULL_ROUND = 25
@@ -108,7 +108,7 @@ class Tail:
     Attributes
     ----------
     excess : float
-        E, the number of values beyond the end so far, minus the nominal number; at least −15.
+        E, the number of values beyond the end so far, minus the nominal number; at least −10.
     level : float
         Running mean of the pinball loss of the mixture.
     steps : list of float

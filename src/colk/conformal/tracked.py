@@ -61,15 +61,13 @@ class TrackedInterval:
     (fixed share), so a long memory leads while nothing changes, and a short one after a change.
     The two ends differ if the residuals are skewed. No interval is infinite after 30 residuals.
 
-    Each end then moves by u·sinh(E/5)/10, where E is the number of targets beyond this end so far,
-    minus α/2 for each target, but at least −15, and u is the mean unit of the experts. This gives a
-    guarantee for every sequence of targets: as long as each target differs from the mean of the
-    experts by at most C units, at most Tα/2 + 5·asinh(10·C) + 1 of T targets are beyond an end,
-    which is Tα/2 + 28 for C = 10. Unless E is cut off at −15 or all
-    remembered residuals are equal, so that even narrow intervals miss too seldom, they are at least
-    Tα/2 − 5·asinh(10·C) − 1. In a round of B targets, whose intervals are given
-    before the first of them is known, the bound is 5·asinh(10·C) + B, and for B > 25 it is
-    (5·asinh(10·C) + 25)·B/25.
+    Each end then moves by u·sinh(0.3·E)/10, where E is the number of targets beyond this end so
+    far, minus α/2 for each target, but at least −10, and u is the mean unit of the experts. This
+    gives a guarantee for every sequence of targets: as long as each target differs from the mean of
+    the experts by at most C units, at most Tα/2 + e(C) + 1 of T targets are beyond an end, where
+    e(C) = 10/3·asinh(10·C), which is 18 for C = 10. They are at least Tα/2 − e(C) − 1, unless E is
+    cut off at −10 or u = 0, which means that even narrow intervals miss too seldom. If rounds of B
+    targets share one state, 1 becomes B; for B > 25 the bound is (e(C) + 25)·B/25.
 
     Parameters
     ----------
