@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,13 @@ class RecentValues:
         self.sizes = tuple(sizes)
         self.values: deque[float] = deque()
         self.ordered: tuple[list[float], ...] = tuple([] for _ in sizes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state with the queue of values as a list."""
+        return {**self.__dict__, "values": list(self.values)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, values=deque(state["values"]))
 
     def add(self, value: float) -> None:
         """Add a value; a full memory drops its oldest one."""
