@@ -41,7 +41,7 @@ class IntervalRule:
     >>> rule = IntervalRule(0.9)
     >>> y = np.random.default_rng(0).normal(size=500)
     >>> rule.learn(np.zeros((500, 0)), np.zeros((500, 2)), y)
-    >>> bool(np.ptp(rule.ends(0.9, np.zeros((1, 2)), np.zeros((1, 0)))) < 4.0)
+    >>> bool(np.ptp(rule.ends(0.9, np.zeros((1, 0)), np.zeros((1, 2)))) < 4.0)
     True
     """
 
