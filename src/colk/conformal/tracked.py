@@ -115,7 +115,7 @@ class TrackedInterval:
             "n_views": self.n_views,
             "at_rest": self._at_rest,
             "window": self._above[0].sizes[0],
-            "recent": np.array(sides, dtype=np.float64).transpose(2, 0, 1),
+            "recent": np.ascontiguousarray(np.array(sides, dtype=np.float64).transpose(2, 0, 1)),
             "levels": [
                 {
                     "coverage": coverage, "seen": level.seen, "missed": level.missed,
