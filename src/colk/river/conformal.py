@@ -1,6 +1,7 @@
 """Prediction intervals for River's regressors."""
 
 from collections.abc import Hashable, Iterator
+from copy import deepcopy
 from numbers import Real
 from typing import Any
 
@@ -81,7 +82,7 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
 
     def _to_file(self) -> dict[str, Any]:
         return {
-            "regressor": self.regressor,
+            "regressor": deepcopy(self.regressor),
             "rule": self._rule,
             "names": self._names,
             "has_learned": self._has_learned,
