@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, river, rl
 from colk.compressors import KOMP
-from colk.conformal import ConformalRegressor
+from colk.conformal import AdaptiveInterval, ConformalRegressor
 from colk.kernels import Gaussian, Laplacian, Linear, Mahalanobis
 from colk.learners import (
     BSGD,
@@ -186,11 +186,19 @@ CASES |= {
         _piped,
     ),
     "ConformalRegressor": (
-        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8),
         _samples(Y),
     ),
     "ConformalRegressor of an estimator": (
-        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8),
+        _samples(Y),
+    ),
+    "ConformalRegressor of a series": (
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, series=True),
+        _samples(Y),
+    ),
+    "ConformalRegressor by adaptive inference": (
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), rule=AdaptiveInterval(0.02, 50)),
         _samples(Y),
     ),
     "river.ConformalRegressor": (
