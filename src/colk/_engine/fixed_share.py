@@ -33,7 +33,7 @@ class FixedShare:
     ...     mixture.lost[1] = 1.0
     ...     _ = mixture.update()
     >>> np.asarray(mixture.weights).round(2)
-    array([0.94, 0.06])
+    array([0.95, 0.05])
     """
 
     weights: Array  # (n,): p
