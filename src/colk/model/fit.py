@@ -288,7 +288,7 @@ class Fit:
             return
         rows = rows_to_race(len(X), random)
         n_outputs = self.targets.n_outputs or 1
-        self.race = settings.race(X[rows], Y[rows], weight[rows], n_outputs, prefers_narrow=True)
+        self.race = settings.race(X[rows], Y[rows], weight[rows], n_outputs)
         if not self.race.default_won:
             self.recipe = Recipe.from_kernel(settings, self.race.kernel)
             self.learner = self.recipe.learner(self.targets.n_outputs)

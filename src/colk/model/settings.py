@@ -187,9 +187,7 @@ class Settings:
         """Return the settings of the second-order steps that follow a fit of quantiles."""
         return replace(self, solver="newton", step_size=None, averaging=True, regularization=None)
 
-    def race(
-        self, X: Array, Y: Array, weight: Array, n_classes: int, *, prefers_narrow: bool = False
-    ) -> Race:
+    def race(self, X: Array, Y: Array, weight: Array, n_classes: int) -> Race:
         """Compare kernels and bandwidths on these samples; see `colk.selection.choose`."""
         kernel, loss = str(self.kernel), as_loss(self.loss)
         return choose(
@@ -200,7 +198,6 @@ class Settings:
             weight,
             loss,
             n_classes,
-            prefers_narrow=prefers_narrow,
             categorical=self.categorical,
             rows=self.rows,
         )

@@ -1,17 +1,15 @@
-"""Automatic choice of kernel, bandwidth and feature scales."""
+"""Automatic choice of kernel, bandwidth and metric."""
 
 from colk.selection.choice import choose, rows_to_race
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
 from colk.selection.recent import RecentSamples
-from colk.selection.relevance import MOST_ROWS
 from colk.selection.result import LARGEST, Entry, Race
 from colk.selection.warm_up import WARM_UP, KeptSamples
 
 __all__ = [
     "CONTENDERS",
     "LARGEST",
-    "MOST_ROWS",
     "WARM_UP",
     "Contender",
     "Entry",

@@ -11,23 +11,22 @@ from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
 from colk.selection.contenders import contenders_for
 from colk.selection.race import race
-from colk.selection.relevance import MOST_ROWS
-from colk.selection.result import Race
+from colk.selection.result import LARGEST, Race
 
 __all__ = ["choose", "rows_to_race"]
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
-    """Return the indices of at most 2000 samples: the first, or drawn by `random`.
+    """Return the indices of at most 3200 samples: the first, or drawn by `random`.
 
     Examples
     --------
-    >>> rows_to_race(3000, None)
-    slice(None, 2000, None)
+    >>> rows_to_race(4000, None)
+    slice(None, 3200, None)
     """
-    if random is None or n_samples <= MOST_ROWS:
-        return slice(None, MOST_ROWS)
-    return random.permutation(n_samples)[:MOST_ROWS]
+    if random is None or n_samples <= LARGEST:
+        return slice(None, LARGEST)
+    return random.permutation(n_samples)[:LARGEST]
 
 
 @one_blas_thread()
@@ -40,7 +39,6 @@ def choose(
     loss: Loss,
     n_classes: int = 2,
     *,
-    prefers_narrow: bool = False,
     categorical: tuple[int, ...] = (),
     rows: SparseRows | None = None,
 ) -> Race:
@@ -62,13 +60,10 @@ def choose(
         The loss; its kind shows whether targets are numbers or labels.
     n_classes : int
         Number of classes, if targets are class indices. Default: 2.
-    prefers_narrow : bool
-        Whether a regression takes the narrowest bandwidth that is about as good as the best.
-        Default: False.
     categorical : tuple of int
         Columns of X that hold categories. Default: none.
     rows : SparseRows, optional
-        A sparse matrix, if X holds indices of its rows. In this case features have no scales.
+        A sparse matrix, if X holds indices of its rows. In this case features have no metric.
 
     Examples
     --------
@@ -76,7 +71,7 @@ def choose(
     >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
     >>> y = np.sin(3.0 * X[:, 0])
     >>> choose("auto", "auto", X, y, np.ones(500), Huber()).winner.name
-    'matern 5/2'
+    'gaussian'
     """
     targets = Y.reshape(len(Y), -1)
     are_labels = loss.kind != "regression"
@@ -100,5 +95,4 @@ def choose(
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
-        prefers_narrow=prefers_narrow,
     )

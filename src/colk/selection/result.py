@@ -13,7 +13,7 @@ from colk.kernels import Kernel, Mixed
 __all__ = ["LARGEST", "Entry", "Race"]
 
 # Largest number of samples that a race uses.
-LARGEST = 1000
+LARGEST = 3200
 
 
 class Entry(NamedTuple):
@@ -21,27 +21,32 @@ class Entry(NamedTuple):
 
     Examples
     --------
-    >>> Entry("gaussian", 1.0, 0.7, False, 0.25, 0.1, 0.02).loss
+    >>> Entry("gaussian", 1.0, 0.7, "none", 0.25, 0.1, 0.02).loss
     0.25
     """
 
     name: str
-    factor: float  # bandwidth / standard bandwidth, or / that of the feature scales
+    factor: float  # bandwidth / typical distance of the points
     bandwidth: float
-    scaled: bool  # whether each feature has a scale
-    loss: float  # mean leave-one-out loss; with scales, of the samples that did not find them
+    metric: str  # "none", "diagonal" or "matrix"
+    loss: float  # mean left-out loss of the samples that did not find bandwidth and metric
     lead: float  # loss of the default − this loss
     error: float  # standard error of the lead
 
     @property
-    def who(self) -> tuple[str, float, bool]:
-        """Kernel, factor, and whether features are scaled; different for each line."""
-        return self.name, self.factor, self.scaled
+    def who(self) -> tuple[str, float, str]:
+        """Kernel, factor and metric; different for each line."""
+        return self.name, self.factor, self.metric
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the features have a metric."""
+        return self.metric != "none"
 
 
 @stored.stores(
     names=stored.ListOf(stored.Text(), size="n_entries"),
-    scaled=stored.Array("n_entries", dtype=np.bool_),
+    metrics=stored.ListOf(stored.Text(), size="n_entries"),
     sizes=stored.Array("n_entries", 2, finite=False, above=0.0),  # factors and bandwidths
     losses=stored.Array("n_entries", 3, finite=False),  # with leads and their errors
     default=stored.Count(),
@@ -58,7 +63,7 @@ class Race:
     Parameters
     ----------
     entries : tuple of Entry
-        The table: each kernel with each bandwidth, with and without feature scales.
+        The table: the default, and the kernels of the last heat with their metrics.
     default : Entry
         The entry of the default.
     winner : Entry
@@ -101,7 +106,7 @@ class Race:
         places = [entry.who for entry in self.entries]
         return {
             "names": [entry.name for entry in self.entries],
-            "scaled": np.array([entry.scaled for entry in self.entries], dtype=bool),
+            "metrics": [entry.metric for entry in self.entries],
             "sizes": lines[:, :2],
             "losses": lines[:, 2:],
             "default": places.index(self.default.who),
@@ -114,10 +119,12 @@ class Race:
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
-        columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
+        columns = (values[name].tolist() for name in ("sizes", "losses"))
         entries = tuple(
-            Entry._make((name, *sizes, scaled, *losses))
-            for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
+            Entry._make((name, *sizes, metric, *losses))
+            for name, metric, sizes, losses in zip(
+                values["names"], values["metrics"], *columns, strict=True
+            )
         )
         winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
         bandwidth = getattr(kernel, "bandwidth", None)
@@ -147,12 +154,12 @@ class Race:
         return self.kernel.replace(bandwidth=(*self.kernel.bandwidth, *gained))  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
-        lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
+        lines = [f"{'kernel':22} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
         for entry in sorted(self.entries, key=lambda entry: entry.loss):
-            name = entry.name + (", scaled" if entry.scaled else "")
+            name = entry.name + (f", {entry.metric}" if entry.scaled else "")
             chosen = " <" if entry.who == self.winner.who else ""
             lines.append(
-                f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
+                f"{name:22} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
                 f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"
             )
         return "\n".join(lines)

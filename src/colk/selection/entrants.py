@@ -1,0 +1,145 @@
+"""An entrant of the race: kernels, a metric, a bandwidth and a ridge, improved on the samples."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from colk._validation import Array
+import colk.kernels as _k
+from colk.kernels import Kernel
+Mahalanobis = getattr(_k, 'Mahalanobis', None)  # TEMPORARY
+from colk.selection.contenders import Contender
+from colk.selection.leave_one_out import LeftOut, leave_one_out, ridge_of_all
+from colk.selection.samples import RaceSamples
+
+__all__ = ["Entrant", "Kind", "Trial"]
+
+Kind = Literal["none", "diagonal", "matrix"]
+
+# With more samples than these, a ridge regression has this many atoms.
+_EXACT, _ATOMS = 1000, 500
+
+
+class Trial(NamedTuple):
+    """A ridge regression with a kernel, and its mean left-out loss."""
+
+    loss: float
+    entrant: "Entrant"
+    left_out: LeftOut | None
+    K: Array | None  # None if it has fewer atoms than samples
+
+
+@dataclass(frozen=True, eq=False)
+class Entrant:
+    """A kernel with a metric: the settings of a ridge regression.
+
+    Parameters
+    ----------
+    contenders : tuple of Contender
+        Kernels of one distance, from the roughest to the smoothest.
+    place : int
+        Which of them it is.
+    kind : {"none", "diagonal", "matrix"}
+        Whether features have no metric, a factor each, or a matrix.
+    metric : array of shape (p,) or (p, r)
+        Factors of the features, or the matrix A.
+    factor : float
+        Bandwidth, as a multiple of the typical distance.
+    ridge : float
+        Ridge in samples.
+    """
+
+    contenders: tuple[Contender, ...]
+    place: int
+    kind: Kind
+    metric: Array
+    factor: float = 1.0
+    ridge: float = 0.1
+
+    @property
+    def contender(self) -> Contender:
+        """Its kernel."""
+        return self.contenders[self.place]
+
+    @property
+    def rates(self) -> Array:
+        """Size of the metric along each feature, of shape (p,)."""
+        if self.metric.ndim == 1:
+            return self.metric
+        return np.asarray(np.sqrt((self.metric * self.metric).sum(axis=1)))
+
+    def points(self, X: Array) -> Array:
+        """Return points in the metric; codes of categories stay."""
+        if self.kind == "none":
+            return X
+        if self.metric.ndim == 2:
+            return np.ascontiguousarray(X @ self.metric)
+        factors = self.metric.copy()
+        factors[list(self.contender.categorical)] = 1.0
+        return X * factors
+
+    def typical_distance(self, X: Array) -> float:
+        """Return the typical distance of the points of X in the metric."""
+        if self.contender.rows is not None:
+            return self.contender.unit("scale", X)
+        spread = X.std(axis=0)
+        for k in self.contender.categorical:
+            spread[k] = float(np.ptp(X[:, k]) > 0.0)
+        in_metric = spread * self.metric if self.metric.ndim == 1 else (X @ self.metric).std(axis=0)
+        return self.contender.size(in_metric)
+
+    def bandwidth(self, X: Array) -> float:
+        """Return the bandwidth at samples with these points."""
+        return self.factor * self.contender.width * self.typical_distance(X)
+
+    def kernel(self, bandwidth: float) -> Kernel:
+        """Return the kernel, of points without the metric."""
+        if self.metric.ndim == 2:
+            return Mahalanobis(self.contender.with_bandwidth(bandwidth), self.metric)
+        return self.contender.with_bandwidth(bandwidth, None if self.kind == "none" else self.metric)
+
+    def of_points(self, bandwidth: float) -> Kernel:
+        """Return the kernel of points in the metric."""
+        rates = np.ones(len(self.metric))
+        categorical = list(self.contender.categorical)
+        if not categorical:
+            return self.contender.with_bandwidth(bandwidth)
+        rates[categorical] = self.metric[categorical]
+        return self.contender.with_bandwidth(bandwidth, rates)
+
+    def trial(self, samples: RaceSamples, n_seen: int = 0, exact: bool = True) -> Trial:
+        """Fit, and judge all samples but the first `n_seen`, which have been seen.
+
+        Parameters
+        ----------
+        samples : RaceSamples
+            Samples.
+        n_seen : int
+            Number of first samples that found the metric. Default: 0.
+        exact : bool
+            Whether every sample is an atom; otherwise 500 of more than 1000 are. Default: True.
+        """
+        left_out, K = self._fitted(samples, exact)
+        if left_out is None:
+            return Trial(np.inf, self, None, None)
+        losses = samples.losses(left_out.residuals)[n_seen:]
+        loss = float(np.average(losses, weights=samples.weight[n_seen:]))
+        return Trial(loss if np.isfinite(loss) else np.inf, self, left_out, K)
+
+    def _fitted(
+        self, samples: RaceSamples, exact: bool
+    ) -> tuple[LeftOut | None, Array | None]:
+        X, bandwidth = samples.X, self.bandwidth(samples.X)
+        if not bandwidth > 0.0 or not np.isfinite(bandwidth):
+            return None, None
+        Z, kernel = self.points(X), self.of_points(bandwidth)
+        if exact or len(X) <= _EXACT:
+            K = kernel.gram(Z)
+            return ridge_of_all(K, samples.Y, samples.weight, self.ridge), K
+        places = np.linspace(0.0, len(X) - 1.0, _ATOMS).astype(int)
+        try:
+            found = leave_one_out(kernel, Z, samples.Y, samples.weight, Z[places], self.ridge)
+        except np.linalg.LinAlgError:
+            return None, None
+        return found, None
