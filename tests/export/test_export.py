@@ -33,6 +33,7 @@ from colk.kernels import (
     Kernel,
     Laplacian,
     Linear,
+    Mahalanobis,
     Matern,
     Mixed,
     OneHotPolynomial,
@@ -70,6 +71,9 @@ EVERY = [
     Mixed(Laplacian((0.5, 2.0)), (1,), 0.7),
     OneHotPolynomial((1,), degree=2, offset=1.0),
     Mixed(Matern(1.3), (0, 2), (0.2, 1.5)) + Linear(),
+    Mahalanobis(Matern(0.9), RNG.normal(size=(3, 2))),
+    Mahalanobis(0.5 * Laplacian((0.5, 1.0, 2.0, 4.0)) + Linear(), RNG.normal(size=(3, 4))),
+    Mahalanobis(Mixed(Gaussian(0.9), (1,), 0.7), [[0.5, 0.0], [0.2, 1.0], [-0.4, 0.0]]),
 ]
 
 
@@ -124,17 +128,28 @@ def test_every_kernel_is_tried():
 
 @pytest.mark.parametrize("kernel", EVERY, ids=repr)
 def test_every_kernel(kernel, tmp_path):
-    f = KernelExpansion(kernel, X[:20], RNG.normal(size=(20, 2)))
+    f = KernelExpansion(kernel, kernel.points(X[:20]), RNG.normal(size=(20, 2)))
     assert close(by_onnx(f, NEW)["values"], f(NEW))
     assert close(by_numpy(f, NEW)[0], f(NEW))
     assert close(by_python(f, NEW, tmp_path)[0], f(NEW))
 
 
 FEATURES = RBFNetwork(9, 0.5, (-2.0,) * 3, (2.0,) * 3)
+IN_METRIC = Mahalanobis(Gaussian(1.0), [[1.0, 0.5], [0.0, -1.0], [0.3, 0.2]])
 VALUES = {
     "function": lambda: (KernelExpansion(Gaussian(1.0), X[:5], Y[:5]), "__call__"),
     "one atom": lambda: (KernelExpansion(0.3 * Linear(), X[:1], Y[:1]), "__call__"),
     "no atom": lambda: (KernelExpansion.zero(Gaussian(1.0), 3), "__call__"),
+    "no atom in a metric": lambda: (KernelExpansion.zero(IN_METRIC, 3), "__call__"),
+    "regressor in a metric": lambda: (
+        COLKRegressor(kernel=IN_METRIC, standardize=True).fit(9.0 * X, Y),
+        "predict",
+    ),
+    "DoublySGD in a metric": lambda: (DoublySGD(IN_METRIC).learn(X, Y), "predict"),
+    "pipeline in a metric": lambda: (
+        make_pipeline(StandardScaler(), COLKRegressor(kernel=IN_METRIC)).fit(100.0 * X, Y),
+        "predict",
+    ),
     "SVR": lambda: (from_sklearn(SVR().fit(X, Y)), "__call__"),
     "KernelRidge": lambda: (
         from_sklearn(KernelRidge(kernel="rbf").fit(X, np.column_stack([Y, -Y]))),

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, river, rl
 from colk.compressors import KOMP
 from colk.conformal import ConformalRegressor
-from colk.kernels import Gaussian, Laplacian, Linear
+from colk.kernels import Gaussian, Laplacian, Linear, Mahalanobis
 from colk.learners import (
     BSGD,
     COLK,
@@ -38,6 +38,7 @@ LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
 
 FEATURES = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
 VARIANCE = Variance(0.1)
+IN_METRIC = Mahalanobis(Gaussian(0.2), [[0.5, 0.1, 0.0], [-0.2, 1.0, 0.3]])
 
 
 def _samples(targets):
@@ -89,6 +90,10 @@ REGRESSION = {
     ),
     "COLK of quantiles": lambda: COLK(Gaussian(0.2), Quantiles((0.2, 0.5, 0.8)), n_outputs=3),
     "COLK traced": lambda: COLK(Gaussian(0.2), risk=VARIANCE, trace=True),
+    "COLK in a metric": lambda: COLK(IN_METRIC, risk=VARIANCE, batch_size=2),
+    "NewtonCOLK in a metric": lambda: NewtonCOLK(IN_METRIC, forgetting="auto"),
+    "HedgedCOLK in a metric": lambda: HedgedCOLK(IN_METRIC, Huber(1.0), CVaR(0.2)),
+    "DoublySGD in a metric": lambda: DoublySGD(IN_METRIC),
     "POLK": lambda: POLK(Gaussian(0.2)),
     "NewtonCOLK": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE),
     "NewtonCOLK of experts": lambda: NewtonCOLK(Gaussian(0.2), risk=VARIANCE, forgetting="auto"),
@@ -124,6 +129,7 @@ CASES |= {
         _samples((Y > 0.0).astype(float)),
     ),
     "COLK of signs": (lambda: COLK(Gaussian(0.2), Logistic()), _samples(np.sign(Y))),
+    "PolicyEvaluator in a metric": (lambda: rl.PolicyEvaluator(IN_METRIC, 0.9), _transitions),
     "PolicyEvaluator": (lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9), _transitions),
     "PolicyEvaluator of a number": (
         lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, tracks="scalar", trace=True),
@@ -133,6 +139,7 @@ CASES |= {
     "KernelLSTD": (lambda: rl.KernelLSTD(Gaussian(0.3), 0.9, trace=True), _transitions),
     "ResidualGradient": (lambda: rl.ResidualGradient(Gaussian(0.3), 0.9), _transitions),
     "TDC": (lambda: rl.TDC(Gaussian(0.3), 0.9), _transitions),
+    "COLKRegressor in a metric": (lambda: COLKRegressor(kernel=IN_METRIC), _fitted(Y)),
     "COLKRegressor": (lambda: COLKRegressor(risk="variance"), _fitted(Y)),
     "COLKRegressor of two outputs": (
         lambda: COLKRegressor(random_state=np.random.RandomState(5)),

@@ -12,6 +12,7 @@ from colk.kernels import (
     Kernel,
     Laplacian,
     Linear,
+    Mahalanobis,
     Matern,
     Mixed,
     OneHotPolynomial,
@@ -44,6 +45,8 @@ ALL = [
     0.0 * Linear(),
     Mixed(Matern((0.5, 1.0)), (1,), 0.7) + Linear(),
     OneHotPolynomial((1,), degree=3, offset=0.5),
+    Mahalanobis(Gaussian(0.9), [[1.0, 0.5], [0.0, -1.0], [0.3, 0.2]]),
+    Mahalanobis(2.0 * Laplacian(1.1) + Linear(), [[1.0], [-0.4], [0.3]]),
     CustomKernel(cauchy),
     CustomKernel(cauchy) * Gaussian(2.0) + Linear(),
 ]

@@ -74,7 +74,8 @@ class KernelStream(QuasiGradientStream):
 
         Allocates nothing; κ(D, x) is written to the first column.
         """
-        self.dictionary.evaluate_at(self.row)
+        self.take_row()
+        self.dictionary.evaluate_at(self.point)
         for c in range(self.n_outputs):
             self.values[c] = self.dictionary.combine(first + c)
         return 0

@@ -16,13 +16,13 @@ cdef class Stream:
     cdef readonly dict parts
     cdef readonly object lock
     cdef object postponed
-    cdef readonly bint busy, diverged, traced, looks_ahead, is_guarded
+    cdef readonly bint busy, diverged, traced, looks_ahead, is_guarded, maps
     cdef public Py_ssize_t steps
     cdef public double error_sum, largest_target
     cdef double largest_before
     cdef double[:, ::1] lines
     cdef Py_ssize_t line, reached
-    cdef double[:, ::1] row, target
+    cdef double[:, ::1] row, point, target, matrix
     cdef double[::1] weight
     cpdef int enter(self) except -1
     cdef inline int begin(self) except -1
@@ -33,6 +33,8 @@ cdef class Stream:
     @cython.locals(taken=Py_ssize_t)
     cdef inline Py_ssize_t advance_locked(self, const double[:, ::1] X, const double[:, ::1] Y,
                                    const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
+    cdef inline int take_row(self) noexcept nogil
+    cdef inline Py_ssize_t advance_row(self) except -1
     cdef int make_room(self) except -1
     cdef int flush(self) except -1 nogil
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2

@@ -69,6 +69,10 @@ class Stream:
     averaging: AveragingContract  # None without averaging
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
+    row: Array  # (1, p): one sample
+    point: Array  # (1, width): the same sample as the window holds it
+    maps: bool  # whether it is the row times the matrix, not the row itself
+    matrix: Array  # (p, whole vectors)
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
     postponed: BaseException | None  # an error to raise after the step is complete
@@ -99,6 +103,7 @@ class Stream:
         self.error_sum = self.largest_target = self.largest_before = 0.0
         self.lines = zeros((1, columns))
         self.row, self.weight = zeros((1, self.window.points.shape[1])), np.ones(1)
+        self.point, self.maps, self.matrix = self.row, False, self.row
         self.target = zeros((1, self.window.targets.shape[1]))
 
     # -- files and pickles -------------------------------------------------------------------
@@ -307,6 +312,21 @@ class Stream:
 
     # -- one sample --------------------------------------------------------------------------
 
+    def map_rows(self, matrix: Array) -> None:
+        """Take the row of one sample times this matrix, given in rows of whole vectors."""
+        self.row, self.matrix, self.maps = zeros((1, len(matrix))), matrix, True
+
+    def take_row(self) -> int:
+        """Write the row of a sample to the point that is learned or predicted."""
+        if self.maps:
+            loops.transform(self.row, 0, self.matrix, self.point, 0)
+        return 0
+
+    def advance_row(self) -> int:
+        """Learn from the sample in the row; see `advance_locked`."""
+        self.take_row()
+        return self.advance_locked(self.point, self.target, self.weight, 0, 1)
+
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
         """Learn from one sample, a list or tuple and a number, without arrays.
 
@@ -317,7 +337,7 @@ class Stream:
         try:
             if not self.place(x, y, weight):
                 return -1
-            return self.advance_locked(self.row, self.target, self.weight, 0, 1)
+            return self.advance_row()
         finally:
             self.leave()
 

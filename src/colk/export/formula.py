@@ -47,7 +47,7 @@ def write_kernel(kernel: Kernel | None, writer: Writer[T]) -> T:
 
 @dataclass(frozen=True)
 class Formula:
-    """x ↦ unit·Σ_j w_j κ(d_j, (x − shift)/stretch) + center, and the rule from scores to labels.
+    """x ↦ unit·Σ_j w_j κ(d_j, zA) + center with z = (x − shift)/stretch, and the rule for labels.
 
     Attributes
     ----------
@@ -65,6 +65,8 @@ class Formula:
         Scale and offset of the targets.
     shift, stretch : array of shape (p,), optional
         Offset and scale of the features. Default: features are not scaled.
+    metric : array of shape (n_features, p), optional
+        A. Default: none, z itself is compared with the atoms.
     classes : array, optional
         Labels. With one score, the second label is predicted if the score is positive. With several
         scores, the label of the largest is predicted.
@@ -87,6 +89,7 @@ class Formula:
     center: Array = field(default_factory=lambda: np.zeros(1))
     shift: Array | None = None
     stretch: Array | None = None
+    metric: Array | None = None
     classes: NDArray[Any] | None = None
     probability: Probability | None = None
     count: Count | None = None
@@ -96,7 +99,7 @@ class Formula:
     @property
     def n_features(self) -> int:
         """Number of features of a point."""
-        return int(self.atoms.shape[1])
+        return int(self.atoms.shape[1] if self.metric is None else len(self.metric))
 
     @property
     def n_outputs(self) -> int:
@@ -144,7 +147,9 @@ def _is_from(model: Any, home: str) -> bool:
 
 def _of_function(f: KernelExpansion) -> Formula:
     weights = np.array(f.weights).reshape(f.n_atoms, f.n_outputs)
-    return Formula(f.kernel, np.array(f.atoms), weights, f.weights.ndim == 1)
+    kernel = f.kernel
+    is_vector = f.weights.ndim == 1
+    return Formula(kernel.of_atoms, np.array(f.atoms), weights, is_vector, metric=kernel.metric)
 
 
 def _of_learner(learner: OnlineLearner) -> Formula:

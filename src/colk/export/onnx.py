@@ -47,8 +47,8 @@ class GraphWriter:
         return self._pairs[operator]
 
     def _differences(self, bandwidth: Bandwidth, ignored: Columns) -> str:
-        n_features = self.formula.n_features
-        scales = self.nodes.constant(scales_of(bandwidth, n_features, ignored))
+        width = self.formula.atoms.shape[1]
+        scales = self.nodes.constant(scales_of(bandwidth, width, ignored))
         return self.multiply(self._paired("Sub"), scales)
 
     def _summed(self, values: str) -> str:
@@ -66,7 +66,7 @@ class GraphWriter:
 
     def mismatch(self, columns: Columns, weights: tuple[float, ...]) -> str:
         """Σ_k w_k [x_k ≠ d_k] over these columns."""
-        spread = np.zeros(self.formula.n_features)
+        spread = np.zeros(self.formula.atoms.shape[1])
         spread[list(columns)] = weights
         zero = self.nodes.constant(np.array(0.0))
         is_same = self._paired("Equal")
@@ -79,7 +79,7 @@ class GraphWriter:
         """
         products = self._paired("Mul")
         if ignored:
-            counted = scales_of(1.0, self.formula.n_features, ignored)
+            counted = scales_of(1.0, self.formula.atoms.shape[1], ignored)
             products = self.multiply(products, self.nodes.constant(counted))
         return self._summed(products)
 
@@ -150,15 +150,17 @@ def _squeezed(nodes: Nodes, values: str, output: str | None = None) -> str:
 def _scores(formula: Formula, nodes: Nodes, points: str) -> str:
     """Add nodes for scores (n, q), in the units of the targets."""
     if len(formula.atoms) == 0:  # add an atom of weight 0, as runtimes differ on empty products
-        p, q = formula.n_features, formula.n_outputs
+        p, q = formula.atoms.shape[1], formula.n_outputs
         formula = replace(formula, atoms=np.zeros((1, p)), weights=np.zeros((1, q)))
     if formula.shift is not None and formula.stretch is not None:
         moved = nodes.add("Sub", [points, nodes.constant(formula.shift)])
         points = nodes.add("Div", [moved, nodes.constant(formula.stretch)])
+    if formula.metric is not None:
+        points = nodes.add("Gemm", [points, nodes.constant(formula.metric)])
     writer = GraphWriter(nodes, points, formula)
     values = write_kernel(formula.kernel, writer)
     # The value of a constant kernel is one number; adding zeros makes a row for each point.
-    nothing = nodes.constant(np.zeros((formula.n_features, len(formula.atoms))))
+    nothing = nodes.constant(np.zeros(formula.atoms.shape[::-1]))
     rows = nodes.add("MatMul", [points, nothing])
     weights = nodes.constant(formula.weights * formula.unit)
     totals = nodes.add("MatMul", [writer.add(values, rows), weights])

@@ -16,6 +16,7 @@ __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
 class PlainWriter:
     """Writes the kernel value of one point x and one atom d, with the module math."""
 
+    is_of_arrays: ClassVar[bool] = False
     helpers: ClassVar[dict[str, str]] = {
         "squared_distance": """
 def squared_distance(x, d, scales):
@@ -130,6 +131,7 @@ def wave(x, d):
 class NumpyWriter(PlainWriter):
     """Writes the kernel values of all points x, of shape (n, 1, p), and all atoms d, (M, p)."""
 
+    is_of_arrays: ClassVar[bool] = True
     helpers: ClassVar[dict[str, str]] = {
         "squared_distance": """
 def squared_distance(x, d, scales):
@@ -222,7 +224,7 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
     [9.0]
     """
     formula = read(model)
-    writer = (NumpyWriter if numpy else PlainWriter)(formula.n_features)
+    writer = (NumpyWriter if numpy else PlainWriter)(formula.atoms.shape[1])
     value = write_kernel(formula.kernel, writer)
     parts = [
         _opening(model, formula, numpy),
@@ -255,6 +257,8 @@ def _constants(formula: Formula, writer: PlainWriter) -> list[str]:
     arrays["CENTER"] = _spread(formula, formula.center)
     if formula.shift is not None and formula.stretch is not None:
         arrays |= {"SHIFT": formula.shift, "STRETCH": formula.stretch}
+    if formula.metric is not None:
+        arrays["METRIC"] = formula.metric if writer.is_of_arrays else formula.metric.T
     lines = [f"{name} = {writer.literal(array)}" for name, array in arrays.items()]
     if formula.classes is not None:
         lines.append(f"CLASSES = {writer.literal(formula.classes)}")
@@ -270,12 +274,13 @@ _TOTALS = "[t * u + c for t, u, c in zip(totals, UNIT, CENTER)]"
 
 
 def _scores(formula: Formula, numpy: bool) -> str:
-    p, scaled = formula.n_features, formula.shift is not None
+    p, scaled, maps = formula.n_features, formula.shift is not None, formula.metric is not None
     found = "values @ WEIGHTS.T * UNIT + CENTER" if numpy else _TOTALS
     if formula.is_sorted:
         found = f"np.sort({found}, axis=1)" if numpy else f"sorted({found})"
     if numpy:
         moved = "    X = (X - SHIFT) / STRETCH\n" if scaled else ""
+        moved += "    X = X @ METRIC\n" if maps else ""
         return f"""
 def scores(X):
     X = np.asarray(X, dtype=float).reshape(-1, {p})
@@ -283,6 +288,7 @@ def scores(X):
     return {found}
 """
     moved = "    x = [(u - m) / s for u, m, s in zip(x, SHIFT, STRETCH)]\n" if scaled else ""
+    moved += "    x = [sum(u * a for u, a in zip(x, column)) for column in METRIC]\n" if maps else ""
     return f"""
 def score(x):
     if len(x) != {p}:

@@ -8,6 +8,7 @@ from colk.kernels.algebra import Product, Scaled, Sum
 from colk.kernels.base import Kernel
 from colk.kernels.custom import CustomKernel
 from colk.kernels.inner_product import Constant, Linear, Polynomial
+from colk.kernels.mahalanobis import Mahalanobis
 from colk.kernels.mixed import Mixed
 from colk.kernels.one_hot import OneHotPolynomial
 from colk.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
@@ -20,6 +21,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "Mahalanobis",
     "Matern",
     "Mixed",
     "OneHotPolynomial",

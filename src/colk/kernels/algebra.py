@@ -5,6 +5,8 @@ from functools import reduce
 from operator import add, mul
 from typing import ClassVar
 
+import numpy as np
+
 from colk._engine import counter_rng
 from colk._engine.simd import loops
 from colk._validation import Array, check_number
@@ -12,7 +14,37 @@ from colk.kernels.base import UNIT, Kernel
 from colk.kernels.formulas import Expression
 from colk.kernels.inner_product import Constant
 
-__all__ = ["Product", "Scaled", "Sum"]
+__all__ = ["Product", "Scaled", "Sum", "joined"]
+
+
+def joined(kind: "type[Composite]", left: Kernel, right: Kernel) -> Kernel:
+    """Return the sum or the product of two kernels; equal metrics become that of the result.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian, Linear, Mahalanobis
+    >>> A = [[1.0], [2.0]]
+    >>> joined(Sum, Mahalanobis(Gaussian(1.0), A), Mahalanobis(Linear(), A)).kernel
+    Sum(parts=(Gaussian(bandwidth=1.0), Linear()))
+    """
+    owner = left if right.metric is None else right
+    metric = owner.metric
+    if metric is not None and all(
+        isinstance(each, Constant)
+        or (each.metric is not None and np.array_equal(each.metric, metric))
+        for each in (left, right)
+    ):
+        return owner.replace(kernel=kind((left.of_atoms, right.of_atoms)))
+    return kind((left, right))
+
+
+def _check_metric(part: Kernel, whole: str) -> None:
+    """Raise if a part of a sum, a product or a multiple has a metric of its own."""
+    if part.metric is not None:
+        raise TypeError(
+            f"a kernel with a metric cannot be a part of {whole}: the kernels of a sum or a "
+            "product must have the same metric, as in Mahalanobis(k1 + k2, metric)"
+        )
 
 
 class Composite(Kernel):
@@ -32,6 +64,7 @@ class Composite(Kernel):
         for part in parts:
             if not isinstance(part, Kernel):
                 raise TypeError(f"parts must be kernels, got {type(part).__name__} {part!r}")
+            _check_metric(part, type(self).__name__)
             flat += part.parts if type(part) is type(self) else (part,)
         if not flat:
             raise ValueError(f"{type(self).__name__} needs at least one kernel")
@@ -175,6 +208,7 @@ class Scaled(Product):
     def __init__(self, kernel: Kernel, factor: float) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
+        _check_metric(kernel, "Scaled")
         # With a negative factor the result would not be positive semidefinite.
         factor = check_number(factor, "the factor of a kernel", at_least=0.0)
         if isinstance(kernel, Scaled):

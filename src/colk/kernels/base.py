@@ -133,6 +133,20 @@ class Kernel(KernelContract):
         """Whether the derivative of κ is known."""
         return type(self).slopes is not Kernel.slopes
 
+    @property
+    def metric(self) -> Array | None:
+        """The matrix A, of shape (p, r), if atoms are kept as dA; None if they are kept as d."""
+        return None
+
+    @property
+    def of_atoms(self) -> "Kernel":
+        """The kernel of points as atoms are kept: κ(u, v) = of_atoms(points(u), points(v))."""
+        return self
+
+    def points(self, X: ArrayLike) -> Array:
+        """Return points as atoms are kept: X, or XA with a metric A."""
+        return np.asarray(X, dtype=np.float64)
+
     def bind(self, n_features: int) -> "Kernel":
         """Return an equal kernel whose `columns` may be called for points of `n_features`."""
         return self
@@ -183,15 +197,15 @@ class Kernel(KernelContract):
         return out
 
     def __add__(self, other: Any) -> "Kernel":
-        from colk.kernels.algebra import Sum
+        from colk.kernels.algebra import Sum, joined
 
-        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+        return joined(Sum, self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> "Kernel":
-        from colk.kernels.algebra import Product, Scaled
+        from colk.kernels.algebra import Product, Scaled, joined
 
         if isinstance(other, Kernel):
-            return Product((self, other))
+            return joined(Product, self, other)
         return Scaled(self, float(other)) if isinstance(other, numbers.Real) else NotImplemented
 
     def __rmul__(self, factor: Any) -> "Kernel":

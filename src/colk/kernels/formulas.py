@@ -22,6 +22,7 @@ __all__ = [
     "constant",
     "exp",
     "function_of_points",
+    "in_metric",
     "inner_product",
     "minimum",
     "mismatch",
@@ -45,6 +46,7 @@ _SHOWN = {
     "multiply": "{}·{}",
     "power": "({})^{}",
     "minimum": "min({}, {})",
+    "in_metric": "({1.__self__} at uA and vA)",
 }
 
 
@@ -250,6 +252,18 @@ def function_of_points(function: Callable[[Array, Array], float]) -> Expression:
     return Expression("function_of_points", function)
 
 
+def in_metric(formula: Expression, metric: Array) -> Expression:
+    """Return the formula at the points uA and vA.
+
+    Examples
+    --------
+    >>> formula = in_metric(squared_distance(1.0), np.array([[3.0], [4.0]]))
+    >>> formula.values([[1.0, 1.0]], [[0.0, 0.0]])
+    array([[49.]])
+    """
+    return Expression("in_metric", metric, formula.write)
+
+
 def exp(a: Expression) -> Expression:
     """Return e^a."""
     return Expression("exp", a)
@@ -303,6 +317,10 @@ class Arrays:
         """Call a function of two points on every pair."""
         values = [float(function(u, v)) for u in self.U for v in self.V]
         return np.array(values).reshape(len(self.U), len(self.V))
+
+    def in_metric(self, metric: Array, write: "Callable[[Arrays], Array]") -> Array:
+        """Evaluate a formula at points times the metric."""
+        return write(Arrays(self.U @ metric, self.V @ metric))
 
     def number(self, value: float) -> Array:
         """Return a constant."""

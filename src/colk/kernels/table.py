@@ -14,7 +14,7 @@ _memory = threading.local()
 
 
 class KernelTable:
-    """κ(X, D) for fixed atoms D and blocks of points X.
+    """κ(X, D) for fixed atoms D, as a function keeps them, and blocks of points X.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class KernelTable:
 
     def __init__(self, kernel: Kernel, atoms: Array) -> None:
         self._n_atoms, n_features = atoms.shape
-        self._kernel = kernel.bind(n_features)
+        self._points = kernel.points
+        self._kernel = kernel.of_atoms.bind(n_features)
         self._atoms = aligned(n_features, padded(self._n_atoms))
         self._atoms[:, : self._n_atoms] = atoms.T
 
@@ -47,7 +48,7 @@ class KernelTable:
         out : array of shape (n, M)
             The result.
         """
-        tabulate(self._kernel, self._atoms, self._n_atoms, plain(points), out)
+        tabulate(self._kernel, self._atoms, self._n_atoms, plain(self._points(points)), out)
 
     def at(self, points: Array) -> Array:
         """Return κ(X, D) in a buffer of this thread, which the next call overwrites.

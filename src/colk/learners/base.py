@@ -81,6 +81,7 @@ class OnlineLearner(WatchedLearner):
 
     _stream: QuasiGradientStream | None = None
     _is_direct = False  # whether one sample can go to the stream as numbers, without arrays
+    _streams_rows: ClassVar[bool] = True  # whether the stream itself makes points of such samples
     _is_vector = True
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -135,6 +136,10 @@ class OnlineLearner(WatchedLearner):
         """Return the values of points that the window stores."""
         return X
 
+    def _point_width(self, n_features: int) -> int:
+        """Return the number of values of a point that the window stores."""
+        return len(self._shown(zeros((1, n_features)))[0])
+
     def _allocate(
         self,
         n_features: int,
@@ -146,7 +151,7 @@ class OnlineLearner(WatchedLearner):
         self.risk.check_loss(self.loss)
         self.risk.check_sizes(n_outputs, n_targets)
         played = roles(self.pairing, self.risk.n_inner, self.batch_size)
-        width = self._shown(zeros((1, n_features))).shape[1]
+        width = self._point_width(n_features)
         fitted = n_outputs if self.averaging is None else 2 * n_outputs
         remembers = self.tracker.remembers and self.risk.n_inner > 0
         stream = self._make_stream(
@@ -167,9 +172,8 @@ class OnlineLearner(WatchedLearner):
             stream.unpack(packed)
         self._stream = stream
         self._watch()
-        shows_points = type(self)._shown is OnlineLearner._shown
         is_plain = self.loss.kind == "regression" and self._records is None
-        self._is_direct = shows_points and is_plain
+        self._is_direct = self._streams_rows and is_plain
 
     def empty_stream(self, n_features: int, packed: dict[str, Any]) -> Stream:
         """Make an empty stream of the shape of a packed one; the learner uses it from now on."""
@@ -322,7 +326,7 @@ class OnlineLearner(WatchedLearner):
 
     def evaluate(self, X: Array) -> Array:
         """Return values at checked points, of shape (n, n_outputs)."""
-        return self._state().evaluate(X, self._state().shown)
+        return self._state().evaluate(self._shown(X), self._state().shown)
 
     @property
     def n_outputs(self) -> int | None:

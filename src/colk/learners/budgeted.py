@@ -112,7 +112,7 @@ class NORMA(KernelLearner):
             compressor=self.compressor,
             norm_bound=math.inf,
             implicit=False,
-            dictionary=Dictionary(self.kernel, width, has_factor=False, **shape),
+            dictionary=Dictionary(self.kernel.of_atoms, width, has_factor=False, **shape),
             gained=shape["block"],
             **common,
         )

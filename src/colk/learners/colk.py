@@ -1,5 +1,6 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·): COLK, and POLK."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -8,11 +9,13 @@ from scipy.linalg.lapack import dtrtri
 
 from colk._engine.dictionary import Dictionary
 from colk._engine.gradient_step import GradientStream
+from colk._engine.linear_map import whole_rows
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._validation import Array
 from colk.compressors import Compressor
 from colk.kernels import Kernel
 from colk.learners.base import OnlineLearner
+from colk.learners.drift_event import DriftEvent
 from colk.learners.expanded import ExpansionLearner
 from colk.learners.growth import enlarge
 from colk.learners.parameters import GradientSettings, RiskSettings
@@ -39,7 +42,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
                 f"an implicit step needs a risk of losses; {type(self.risk).__name__} is a risk of "
                 "predictions"
             )
-        self.compressor.check(self.kernel)
+        self.compressor.check(self.kernel.of_atoms)
         if self.norm_bound < np.inf and not self.compressor.is_orthogonal:
             raise ValueError(
                 "norm_bound needs a compressor that projects, as KOMP does; "
@@ -56,10 +59,34 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
             compressor=rule,
             norm_bound=self.norm_bound,
             implicit=bool(self.implicit),
-            dictionary=Dictionary(self.kernel, width, has_factor=rule.needs_factor, **shape),
+            dictionary=Dictionary(
+                self.kernel.of_atoms, width, has_factor=rule.needs_factor, **shape
+            ),
             gained=shape["block"],
             **common,
         )
+
+    def _allocate(
+        self,
+        n_features: int,
+        n_outputs: int,
+        n_targets: int,
+        packed: dict[str, Any] | None = None,
+    ) -> None:
+        super()._allocate(n_features, n_outputs, n_targets, packed)
+        if self.kernel.metric is not None:
+            self._state().map_rows(whole_rows(self.kernel.metric))
+
+    def _shown(self, X: Array) -> Array:
+        return self.kernel.points(X)
+
+    @property
+    def drifts(self) -> list[DriftEvent]:
+        """All alarms so far; without features with a metric, in which the learner sees points."""
+        found = super().drifts
+        if self.kernel.metric is None:
+            return found
+        return [replace(event, features={}) for event in found]
 
     def _expansion(self, row: int) -> KernelExpansion:
         atoms, weights = self._state().snapshot(row)
@@ -85,9 +112,10 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         with self._held():
             packed, n_targets = self._state().pack(), self._state().window.targets.shape[1]
             outputs, before = self.n_outputs or 1, self.kernel
-            enlarge(packed, (self.n_features, n_features), (outputs, n_outputs))
             try:
                 object.__setattr__(self, "kernel", before if kernel is None else kernel)
+                widths = len(packed["dictionary"]["atoms"]), self._point_width(n_features)
+                enlarge(packed, widths, (outputs, n_outputs))
                 self._allocate(n_features, n_outputs, n_targets, packed)
             except BaseException:
                 object.__setattr__(self, "kernel", before)
@@ -141,7 +169,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         self._start_inner(stream, packed, np.asarray(g, dtype=np.float64), np.asarray(losses))
         n_rows = stream.dictionary.n_rows
         dictionary["weights"] = np.zeros((n_rows, function.n_atoms))
-        dictionary["ghosts"] = np.zeros((other.n_features + n_rows, 0))
+        dictionary["ghosts"] = np.zeros((len(dictionary["atoms"]) + n_rows, 0))
         stream.unpack(packed)
         self._is_vector = other.is_vector
         self.adopt(function)
@@ -171,7 +199,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         dictionary, n_atoms = packed["dictionary"], function.n_atoms
         stream = self.empty_stream(other.n_features, packed)
         n_rows = stream.dictionary.n_rows
-        gram = function.kernel.gram(function.atoms)
+        gram = function.kernel.of_atoms.gram(function.atoms)
         factor, _ = dtrtri(np.linalg.cholesky(gram), lower=True)
         dictionary.update(
             atoms=np.ascontiguousarray(function.atoms.T),
@@ -179,7 +207,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
             own=gram.diagonal().copy(),
             diagonal=np.einsum("ij,ij->j", factor, factor),
             factor=np.ascontiguousarray(factor),
-            ghosts=np.zeros((other.n_features + n_rows, 0)),
+            ghosts=np.zeros((function.atoms.shape[1] + n_rows, 0)),
         )
         stream.unpack(packed)
         self._is_vector = other.is_vector

@@ -31,6 +31,7 @@ class FeatureLearner(OnlineLearner):
 
     features: Any
     _stream_type: ClassVar[type[parametric.FeatureStream]] = parametric.FeatureStream
+    _streams_rows: ClassVar[bool] = False
 
     def _make_stream(self, width: int, shape: dict[str, int], **common: Any) -> QuasiGradientStream:
         dictionary = Dictionary.of_features(width, **shape)

@@ -183,7 +183,7 @@ class NewtonCOLK(KernelLearner):
         state: Any = self._state()
         with state.lock:
             values = super().predict(X)
-            of_f, noise = state.variances(check_points(X, self.n_features))
+            of_f, noise = state.variances(self._shown(check_points(X, self.n_features)))
         deviations = np.sqrt(of_f[:, None] + noise)
         return values, deviations[:, 0] if self._is_vector else deviations
 
@@ -225,7 +225,9 @@ class NewtonCOLK(KernelLearner):
         block, more, first_step = block_for(shape["block"]), 0, None
         if prior == "auto":
             more = count_priors() * q
-            scale = KernelScale.standard(self.kernel, width).mean
+            metric = self.kernel.metric
+            n_features = width if metric is None else len(metric)
+            scale = KernelScale.standard(self.kernel, n_features).mean
             prior = _MIDDLE_PRIOR * loss_scale(self.loss) * scale
         if forgetting == "auto":
             more, forgetting = count_experts() * q, 1.0
@@ -244,7 +246,7 @@ class NewtonCOLK(KernelLearner):
             searches_prior=self.prior == "auto",
             first_step=first_step,
             compressor=rule,
-            dictionary=Dictionary(self.kernel, width, has_factor=True, **shape),
+            dictionary=Dictionary(self.kernel.of_atoms, width, has_factor=True, **shape),
             gained=block,
             **common,
         )

@@ -125,10 +125,11 @@ class QuantileCOLK(NewtonCOLK):
         n_rows, size = stream.dictionary.n_rows, atoms["atoms"].shape[1]
         state["dictionary"] = atoms | {
             "weights": np.tile(weights.T, (n_rows // weights.shape[1], 1)),
-            "ghosts": np.zeros((fitted.n_features + n_rows, 0)),
+            "ghosts": np.zeros((len(atoms["atoms"]) + n_rows, 0)),
         }
         shown = np.linspace(0, len(X) - 1, min(len(X), _SHOWN)).astype(int)
-        columns = self.kernel.gram(np.ascontiguousarray(atoms["atoms"].T), X[shown])
+        points, kernel = self.kernel.points(X[shown]), self.kernel.of_atoms
+        columns = kernel.gram(np.ascontiguousarray(atoms["atoms"].T), points)
         residuals = columns.T @ weights + offsets - y[shown, None]
         state |= _loss_statistics(self.loss, residuals) | {
             "offsets": np.array(offsets),

@@ -57,7 +57,8 @@ def certified_distance(f: KernelExpansion, g: KernelExpansion) -> float:
     """
     atoms, group = _groups(np.concatenate([f.atoms, g.atoms]))
     rows = [f.weights.reshape(f.n_atoms, -1), -g.weights.reshape(g.n_atoms, -1)]
-    return certified_norm(f.kernel, atoms, exact_sums(np.concatenate(rows), group, len(atoms)))
+    sums = exact_sums(np.concatenate(rows), group, len(atoms))
+    return certified_norm(f.kernel.of_atoms, atoms, sums)
 
 
 def _groups(points: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -71,6 +72,7 @@ def _rounding(f: KernelExpansion, weight: float) -> float:
     """Bound the H-norm of the rounding error of weight·f; 0 if the weight is a power of 2."""
     if weight == 0.0 or abs(math.frexp(weight)[0]) == 0.5:
         return 0.0
-    lengths = np.sqrt(f.kernel.diagonal(f.atoms))  # the triangle inequality bounds the norm
+    # The triangle inequality bounds the norm.
+    lengths = np.sqrt(f.kernel.of_atoms.diagonal(f.atoms))
     rows = np.abs(weight * f.weights.reshape(f.n_atoms, f.n_outputs))
     return 1.01 * _UNIT * float(np.linalg.norm(lengths @ rows))

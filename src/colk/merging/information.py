@@ -59,7 +59,7 @@ class Information:
 
 def _factor(kernel: Kernel, atoms: Array) -> Array:
     """L of K = LLᵀ."""
-    return np.asarray(np.linalg.cholesky(kernel.gram(atoms)), dtype=float)
+    return np.asarray(np.linalg.cholesky(kernel.of_atoms.gram(atoms)), dtype=float)
 
 
 def _inverse(matrix: Array) -> Array:
@@ -72,7 +72,7 @@ def carry(info: Information, atoms: Array) -> Information:
     """Return the information on the span of other, linearly independent atoms."""
     if np.array_equal(atoms, info.atoms):
         return info
-    cross = info.kernel.gram(info.atoms, atoms)
+    cross = info.kernel.of_atoms.gram(info.atoms, atoms)
     T = solve_triangular(_factor(info.kernel, info.atoms), cross, lower=True).T
     T = solve_triangular(_factor(info.kernel, atoms), T, lower=True)
     return Information(info.kernel, atoms, T @ info.curvature @ T.T, T @ info.vector)

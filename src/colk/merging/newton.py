@@ -125,7 +125,7 @@ def _joint(
 def _independent(kernel: Kernel, points: Array) -> Array:
     """Return the distinct points, without those in the span of earlier ones up to rounding."""
     points = points[np.sort(np.unique(points, axis=0, return_index=True)[1])]
-    d = Dictionary(kernel, points.shape[1], capacity=max(len(points), 1))
+    d = Dictionary(kernel.of_atoms, points.shape[1], capacity=max(len(points), 1))
     pursuit.append(d, points, np.zeros((len(points), 1)))
     return d.atoms
 

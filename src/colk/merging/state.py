@@ -116,13 +116,13 @@ def _pack_inverse(info: Information, prior: float, packed: dict[str, Any]) -> di
 
 def _pack_dictionary(info: Information, weights: Array) -> dict[str, Any]:
     """Return atoms, rows of weights and the factor L⁻¹ of K⁻¹ as a dictionary packs them."""
-    K = info.kernel.gram(info.atoms)
+    K = info.kernel.of_atoms.gram(info.atoms)
     factor = solve_triangular(np.linalg.cholesky(K), np.eye(len(K)), lower=True)
     return {
         "atoms": np.ascontiguousarray(info.atoms.T),
         "weights": np.ascontiguousarray(weights),
         "diagonal": (factor**2).sum(axis=0),
-        "own": info.kernel.diagonal(info.atoms),
+        "own": info.kernel.of_atoms.diagonal(info.atoms),
         "ghosts": np.zeros((info.atoms.shape[1] + len(weights), 0)),
         "factor": factor,
     }

@@ -165,7 +165,8 @@ def _with_more_atoms(
     if wanted == 0:
         return function
     drawn = X[random.choice(len(X), wanted, replace=False, p=chances / chances.sum())]
-    kernel, atoms = function.kernel, function.atoms
+    drawn, atoms = function.kernel.points(drawn), function.atoms
+    kernel = function.kernel.of_atoms
     novel = _novelties(kernel, atoms, drawn)
     if novel is None:  # the atoms are nearly dependent already
         return function
@@ -175,7 +176,7 @@ def _with_more_atoms(
     chosen = drawn[order[: min(int(n_novel), size - function.n_atoms)] - 1]
     zeros = np.zeros((len(chosen), *function.weights.shape[1:]))
     return KernelExpansion(
-        kernel, np.concatenate([atoms, chosen]), np.concatenate([function.weights, zeros])
+        function.kernel, np.concatenate([atoms, chosen]), np.concatenate([function.weights, zeros])
     )
 
 

@@ -254,6 +254,8 @@ class Inputs:
         kernel, unit = function.kernel, self.encoder.without_constants(self.unit)
         if self.scale is None and (unit == 1.0).all():
             return function
+        if kernel.metric is not None:
+            return self._in_units_of_metric(function, kernel.metric / unit[:, None])
         atoms = np.asarray(function.atoms) * self.unit + self.center
         numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
         if not hasattr(numbers, "bandwidth"):
@@ -271,6 +273,17 @@ class Inputs:
         is_mixed = isinstance(kernel, Mixed)
         kernel = kernel.replace(kernel=numbers) if is_mixed else numbers
         return KernelExpansion(kernel, atoms, function.weights)
+
+    def _in_units_of_metric(self, function: KernelExpansion, metric: Array) -> KernelExpansion:
+        """Return a function of scaled rows in this metric as one of encoded rows."""
+        kernel: Any = function.kernel
+        if not (kernel.is_shift_invariant or (self.center == 0.0).all()):
+            raise TypeError(
+                f"{kernel!r} depends on the zero of the scaled rows: use learner_.function, whose "
+                "points are scaled, or standardize=False"
+            )
+        atoms = np.asarray(function.atoms) + self.center @ metric
+        return KernelExpansion(kernel.replace(metric=metric), atoms, function.weights)
 
     def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
         """Return the inputs after more data of a stream, and the data as the learner takes them.

@@ -123,7 +123,7 @@ def compress(
         eps = check_number(eps, "eps", at_least=0.0)
     if max_atoms is not None:
         max_atoms = check_count(max_atoms, "max_atoms", at_least=0)
-    if not np.isfinite(f.kernel.diagonal(f.atoms)).all():
+    if not np.isfinite(f.kernel.of_atoms.diagonal(f.atoms)).all():
         raise ValueError("the kernel is not finite at every atom; scale the features first")
     return _Problem.of(f).solve(eps, max_atoms)
 
@@ -169,7 +169,7 @@ class _Problem:
 
     def _attempt(self, eps: float, stop_at: int) -> Compression:
         """Run KOMP with this bound, in scaled units, and certify the result."""
-        kernel, atoms, weights = self.f.kernel, self.atoms, self.weights
+        kernel, atoms, weights = self.f.kernel.of_atoms, self.atoms, self.weights
         if len(atoms) > _LARGE:
             bounded = stop_at if eps == math.inf else len(atoms)
             rank = min(len(atoms), max(3 * bounded, 64))
@@ -195,7 +195,7 @@ class _Problem:
         difference = exact_sums(
             np.concatenate([rows, -fitted]), np.concatenate([self.group, kept]), n
         )
-        error = self.scale * certified_norm(f.kernel, self.atoms, difference)
+        error = self.scale * certified_norm(f.kernel.of_atoms, self.atoms, difference)
         places, dropped = self.first[kept], self.first[last]
         others = np.setdiff1d(np.arange(f.n_atoms), np.concatenate([places, dropped]))
         weights = (fitted * self.scale).reshape(len(kept), *f.weights.shape[1:])

@@ -24,6 +24,8 @@ __all__ = ["KernelExpansion"]
 
 # Kernel slopes that `gradient` holds in memory at once.
 _SLOPES = 2**15
+# Points that are multiplied by a metric at a time.
+_MAPPED = 2**15
 
 
 def _stored(vectors: Array) -> Array:
@@ -53,7 +55,8 @@ class KernelExpansion:
     kernel : Kernel
         The kernel κ.
     atoms : array of shape (n_atoms, n_features)
-        The points d_j. Without atoms, f is the zero function.
+        The points d_j. Without atoms, f is the zero function. With a kernel of metric A, of shape
+        (n_features, r), these are the rows d_j A, of r numbers, which `kernel.points` returns.
     weights : array of shape (n_atoms,) or (n_atoms, n_outputs)
         The weights w_j, one number per atom, or one row per atom if f has several outputs.
 
@@ -76,21 +79,22 @@ class KernelExpansion:
     __array_ufunc__: ClassVar[None] = None
 
     _kernel: Kernel
-    _bound: Kernel  # the kernel, bound to the number of features
-    _atoms: Array  # (M, p), read-only
+    _bound: Kernel  # the kernel of points as atoms are kept, bound to their number of features
+    _atoms: Array  # (M, p), read-only; with a metric (M, r)
     _weights: Array  # (M,) or (M, q), read-only
     _columns: Array  # (p, M or more): the memory of the atoms
     _rows: Array  # (q, M or more): the memory of the weights
 
     def __init__(self, kernel: Kernel, atoms: ArrayLike, weights: ArrayLike) -> None:
         check_term(kernel, Kernel, "kernel")
-        points = check_points(atoms, name="atoms")
+        width = None if kernel.metric is None else kernel.metric.shape[1]
+        points = check_points(atoms, width, name="atoms")
         values = check_rows(weights, len(points), name="weights")
         n = len(points)
         columns, rows = _stored(points.T), _stored(np.atleast_2d(values.T))
         set_once = object.__setattr__
         set_once(self, "_kernel", kernel)
-        set_once(self, "_bound", kernel.bind(points.shape[1]))
+        set_once(self, "_bound", kernel.of_atoms.bind(points.shape[1]))
         set_once(self, "_columns", columns)
         set_once(self, "_rows", rows)
         set_once(self, "_atoms", columns[:, :n].T)
@@ -114,7 +118,8 @@ class KernelExpansion:
         >>> KernelExpansion.zero(Linear(), n_features=2)([[1.0, 2.0]])
         array([0.])
         """
-        atoms = np.empty((0, check_count(n_features, "n_features")))
+        points = np.empty((0, check_count(n_features, "n_features")))
+        atoms = kernel.points(points)
         if n_outputs is None:
             return cls(kernel, atoms, np.empty(0))
         return cls(kernel, atoms, np.empty((0, check_count(n_outputs, "n_outputs"))))
@@ -126,7 +131,7 @@ class KernelExpansion:
 
     @property
     def atoms(self) -> Array:
-        """The points d_j, read-only, of shape (n_atoms, n_features)."""
+        """The points d_j, read-only, of shape (n_atoms, n_features); d_j A with a metric A."""
         return self._atoms
 
     @property
@@ -142,7 +147,8 @@ class KernelExpansion:
     @property
     def n_features(self) -> int:
         """The number p of features of a point."""
-        return int(self._columns.shape[0])
+        metric = self._kernel.metric
+        return int(self._columns.shape[0] if metric is None else len(metric))
 
     @property
     def n_outputs(self) -> int:
@@ -156,8 +162,17 @@ class KernelExpansion:
         """
         points = check_points(X, self.n_features)
         out = np.empty((len(points), self.n_outputs))
-        evaluate_many(self._bound, self._columns, self.n_atoms, self._rows, 0, points, out)
+        if self._kernel.metric is None:
+            self._evaluate(points, out)
+        else:
+            for start in range(0, len(points), _MAPPED):
+                rows = slice(start, start + _MAPPED)
+                self._evaluate(self._kernel.points(points[rows]), out[rows])
         return out[:, 0] if self._weights.ndim == 1 else out
+
+    def _evaluate(self, points: Array, out: Array) -> None:
+        """Write the values at points as atoms are kept."""
+        evaluate_many(self._bound, self._columns, self.n_atoms, self._rows, 0, points, out)
 
     def gradient(self, X: ArrayLike) -> Array:
         """Return the derivative of f with respect to its input at the points X.
@@ -176,14 +191,16 @@ class KernelExpansion:
         """
         if not self._kernel.has_gradient:
             raise TypeError(f"{self._kernel!r} has no gradient; pass `gradient` to CustomKernel")
-        points = check_points(X, self.n_features)
+        points, kernel = check_points(X, self.n_features), self._kernel
         out = np.empty((len(points), self.n_outputs, self.n_features))
         block = max(1, _SLOPES // max(1, self._atoms.size))
         weights = self._rows[:, : self.n_atoms]
         for start in range(0, len(points), block):
-            slopes = self._kernel.slopes(self._atoms, points[start : start + block])
-            for k in range(self.n_features):
-                out[start : start + block, :, k] = (weights @ slopes[:, :, k]).T
+            rows = slice(start, start + block)
+            slopes = kernel.of_atoms.slopes(self._atoms, kernel.points(points[rows]))
+            steps = [(weights @ slopes[:, :, k]).T for k in range(slopes.shape[2])]
+            found = np.stack(steps, axis=2)
+            out[rows] = found if kernel.metric is None else found @ kernel.metric.T
         return out[:, 0] if self._weights.ndim == 1 else out
 
     def inner(self, other: "KernelExpansion") -> float:
@@ -198,7 +215,9 @@ class KernelExpansion:
         22.0
         """
         self._check_same_space(other)
-        return float(np.sum(self._weights * other(self._atoms)))
+        values = np.empty((self.n_atoms, other.n_outputs))
+        other._evaluate(self._atoms, values)
+        return float(np.sum(self._weights * values.reshape(self._weights.shape)))
 
     def norm(self) -> float:
         """Return the norm ‖f‖ = √⟨f, f⟩ in H."""

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.buffers import zeros
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd.loops import LARGEST
 from colk._engine.stream import Stream
@@ -88,6 +89,7 @@ class ValueLearner(ExpansionLearner):
 
     def _allocate(self, n_features: int) -> None:
         priced, tracked = self._stream_type.n_priced, self._stream_type.n_tracked
+        width = self.kernel.points(zeros((1, n_features))).shape[1]
         self._stream = self._stream_type(
             compressor=self.compressor,
             tracking_rate=self._tracking_rate,
@@ -95,10 +97,10 @@ class ValueLearner(ExpansionLearner):
             step_size=self.step_size,
             averaging=self.averaging,
             regularization=self.regularization,
-            window=Window(1, 2 * n_features + 1, n_targets=1, n_outputs=1, n_inner=tracked),
+            window=Window(1, 2 * width + 1, n_targets=1, n_outputs=1, n_inner=tracked),
             dictionary=Dictionary(
-                self.kernel,
-                n_features,
+                self.kernel.of_atoms,
+                width,
                 n_rows=priced if self.averaging is None else priced + 1,
                 n_priced=priced,
                 block=2,
@@ -158,7 +160,8 @@ class ValueLearner(ExpansionLearner):
             """Points (x, x', γ) with γ = 0 if x' is terminal, rewards, and weights 1."""
             part = t.part(rows)
             discounts = np.where(part.terminated, 0.0, self.discount)
-            points = np.column_stack([part.states, part.next_states, discounts])
+            states = self.kernel.points(part.states), self.kernel.points(part.next_states)
+            points = np.column_stack([*states, discounts])
             return points, part.rewards[:, None], np.ones(part.n_transitions)
 
         self._learn_in_blocks(self._state(), t.n_transitions, samples)
@@ -195,7 +198,7 @@ class ValueLearner(ExpansionLearner):
     def value(self, states: ArrayLike) -> Array:
         """Return V at the states, of shape (n,); with averaging, the average of the iterates."""
         stream = self._state()
-        points = check_points(states, self.n_features, "states")
+        points = self.kernel.points(check_points(states, self.n_features, "states"))
         return stream.evaluate(points, stream.averaged)[:, 0]
 
     def temporal_differences(
@@ -227,7 +230,8 @@ class ValueLearner(ExpansionLearner):
         delta = self.temporal_differences(states, rewards, next_states, terminated)
         if len(delta) < 2:
             raise ValueError(f"bellman_error needs at least 2 transitions, got {len(delta)}")
-        columns = self.kernel.gram(np.asarray(states, dtype=float), self._state().snapshot(0)[0])
+        points = self.kernel.points(np.asarray(states, dtype=float))
+        columns = self.kernel.of_atoms.gram(points, self._state().snapshot(0)[0])
         return conditional_rms(columns, delta)
 
     @property

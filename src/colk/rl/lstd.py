@@ -74,7 +74,7 @@ def kernel_lstd(
     matrix /= t.n_transitions
     vector /= t.n_transitions
     weights = lstsq(matrix + regularization * kernel.gram(atoms), vector)[0]
-    return KernelExpansion(kernel, atoms, weights)
+    return KernelExpansion(kernel, kernel.points(atoms), weights)
 
 
 def _novel_states(kernel: Kernel, states: Array, n_atoms: int, seed: int) -> Array:

@@ -62,7 +62,7 @@ def leave_one_out(
     weight : array of shape (n,)
         Their weights, above 0.
     atoms : array of shape (m, p)
-        D.
+        D, as functions keep them.
     ridge : float
         Factor of ‖f‖²; the factor of a sample is its weight.
 
@@ -139,6 +139,7 @@ class _Whitened:
     def __init__(
         self, kernel: Kernel, X: Array, Y: Array, weight: Array, atoms: Array, ridge: float
     ) -> None:
+        X, kernel = kernel.points(X), kernel.of_atoms
         self.roots = np.sqrt(weight)
         self.targets = self.roots[:, None] * Y
         self.blocks = [slice(k, k + _BLOCK) for k in range(0, len(X), _BLOCK)]

@@ -237,8 +237,10 @@ def _secant(
     """Largest ‖∇R(f) − ∇R(f')‖/‖f − f'‖, where ∇R = Σ_i c_i κ(x_i, ·) + λf."""
     chosen = np.linspace(0, len(X) - 1, min(len(X), _MOST_POINTS)).astype(int)
     X, y = X[chosen], np.asarray(y)[chosen]
+    atoms = functions[0].kernel.points(X)
     gradients = [
-        KernelExpansion(f.kernel, X, risk.gradient_at(loss, f(X), y)) + decay * f for f in functions
+        KernelExpansion(f.kernel, atoms, risk.gradient_at(loss, f(X), y)) + decay * f
+        for f in functions
     ]
     steepest = 0.0
     for (f, df), (g, dg) in combinations(zip(functions, gradients, strict=True), 2):

@@ -9,7 +9,16 @@ from scipy import stats
 from colk._engine import counter_rng
 from colk._engine.buffers import aligned
 from colk._engine.fourier import Spectrum, fourier_rows
-from colk.kernels import Constant, Gaussian, Laplacian, Linear, Matern, Product, RationalQuadratic
+from colk.kernels import (
+    Constant,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Mahalanobis,
+    Matern,
+    Product,
+    RationalQuadratic,
+)
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork, apply_map
 
 SPECTRAL = {
@@ -23,6 +32,9 @@ SPECTRAL = {
     "rational-small": RationalQuadratic(0.8, 0.4),
     "sum": 0.5 * Gaussian(0.4) + 2.0 * Laplacian(1.0) + Constant(0.3),
     "product": 1.5 * Gaussian(1.0) * Matern(2.0, 1.5),
+    "in a metric": Mahalanobis(
+        0.5 * Matern((0.9, 1.5, 2.0), 1.5), [[1.0, 0.3, 0.0], [0.5, -1.0, 2.0]]
+    ),
 }
 
 

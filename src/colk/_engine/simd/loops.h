@@ -66,7 +66,7 @@ CHOOSE(cosines) CHOOSE(dot) CHOOSE(add) CHOOSE(add_two) CHOOSE(approach) CHOOSE(
 CHOOSE(scale) CHOOSE(keep_and_scale) CHOOSE(solve) CHOOSE(rotate_out) CHOOSE(atoms_within)
 CHOOSE(atoms_within_one) CHOOSE(any_within) CHOOSE(price_mergers) CHOOSE(whiten)
 CHOOSE(whiten_and_spread) CHOOSE(spread) CHOOSE(settle_and_multiply) CHOOSE(rotate_out_symmetric)
-CHOOSE(overlap)
+CHOOSE(overlap) CHOOSE(transform)
 #else
 #define NAME(f) f
 #if defined(COLK_WIDTH)
@@ -339,6 +339,19 @@ ROWS(overlap, (double *restrict w, const double *restrict codes, double code, do
                ptrdiff_t n), w[j] *= codes[j] == code ? 1.0 : factor)
 ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, ptrdiff_t n),
      (kept[j] = w[j], w[j] *= factor))
+
+/* out = x A for a matrix A of p rows of whole vectors; out has n numbers. Each number is a sum over
+ * the rows in their order, so the result does not depend on what is transformed with it. */
+LANES void NAME(transform)(const double *restrict x, ptrdiff_t p, const double *restrict A,
+                           ptrdiff_t stride, double *restrict out, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
+        vector s = ALL(0.0);
+        for (ptrdiff_t k = 0; k < p; k++) s += x[k] * AT(A, k * stride + j);
+        if (n - j >= WIDTH) PUT(out, j) = s;
+        else for (ptrdiff_t l = 0; l < n - j; l++) out[j + l] = ((double *)&s)[l];
+    }
+}
 
 #include "triangles.h"
 

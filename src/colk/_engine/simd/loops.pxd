@@ -17,6 +17,7 @@ cdef extern from "loops.h" nogil:
     void _multiply "multiply"(double*, double*, Py_ssize_t)
     void _scale "scale"(double*, double, Py_ssize_t)
     void _overlap "overlap"(double*, const double*, double, double, Py_ssize_t)
+    void _transform "transform"(const double*, Py_ssize_t, const double*, Py_ssize_t, double*, Py_ssize_t)
     void _keep_and_scale "keep_and_scale"(double*, double*, double, Py_ssize_t)
     void _solve "solve"(double*, Py_ssize_t, Py_ssize_t, double*, Py_ssize_t, double*, double*)
     void _rotate_out "rotate_out"(double*, Py_ssize_t, Py_ssize_t, Py_ssize_t, double*, double*)
@@ -55,6 +56,8 @@ cdef inline void scale(double[:, ::1] w, Py_ssize_t row, double factor, Py_ssize
     _scale(&w[row, 0], factor, n)
 cdef inline void overlap(double[:, ::1] w, Py_ssize_t row, const double[:, ::1] atoms, Py_ssize_t k, double code, double factor, Py_ssize_t n) noexcept nogil:
     _overlap(&w[row, 0], &atoms[k, 0], code, factor, n)
+cdef inline void transform(const double[:, ::1] X, Py_ssize_t row, const double[:, ::1] matrix, double[:, ::1] out, Py_ssize_t place) noexcept nogil:
+    _transform(&X[row, 0], X.shape[1], &matrix[0, 0], matrix.shape[1], &out[place, 0], out.shape[1])
 cdef inline void keep_and_scale(double[:, ::1] w, Py_ssize_t kept, Py_ssize_t row, double factor, Py_ssize_t n) noexcept nogil:
     _keep_and_scale(&w[kept, 0], &w[row, 0], factor, n)
 cdef inline void solve(double[:, ::1] factor, Py_ssize_t n, double[:, ::1] columns, Py_ssize_t size, double[:, ::1] solutions, double[::1] sums) noexcept nogil:

@@ -82,6 +82,14 @@ def overlap(w: Array, row: int, atoms: Array, k: int, code: float, factor: float
     w[row, :n] *= np.where(atoms[k, :n] == code, 1.0, factor)
 
 
+def transform(X: Array, row: int, matrix: Array, out: Array, place: int) -> None:
+    """Set out_place ← x A for row x of X, as a sum over the rows of A in their order."""
+    total = np.zeros(matrix.shape[1])
+    for k in range(X.shape[1]):
+        total += X[row, k] * matrix[k]
+    out[place] = total[: out.shape[1]]
+
+
 def keep_and_scale(w: Array, kept: int, row: int, factor: float, n: int) -> None:
     """Copy a row to another row, and multiply the original by the factor."""
     w[kept, :n] = w[row, :n]

@@ -125,7 +125,7 @@ class _Folds:
         self.loss, self.y, self.share, self.parts = loss, y[rows], share[rows], []
         for fold in np.unique(folds):
             held = folds == fold
-            atoms = _other_atoms(function.atoms, X[rows[held]])
+            atoms = _other_atoms(function.atoms, function.kernel.points(X[rows[held]]))
             if len(atoms) > 0:
                 self.parts.append((held, Span(function.kernel, X[rows], atoms)))
 

@@ -59,7 +59,7 @@ class Span:
     points : array of shape (n, p)
         Points at which functions are evaluated.
     atoms : array of shape (M, p) or None
-        The atoms; None for the points themselves.
+        The atoms, as functions keep them; None for the points themselves.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Span:
 
     def __init__(self, kernel: Kernel, points: Array, atoms: Array | None) -> None:
         self.kernel, self._points = kernel, points
-        self.atoms = points if atoms is None else atoms
+        self.atoms = kernel.points(points) if atoms is None else atoms
         self._table: Array | None = None  # κ(X, D) if raw, else κ(X, D)B
         self._is_raw = self._is_triangular = self.is_well_conditioned = False
         if atoms is None or not self._by_pivots():
@@ -107,7 +107,7 @@ class Span:
 
     def _by_pivots(self) -> bool:
         """Try the Cholesky factor; return False if the atoms are nearly dependent."""
-        L = np.ascontiguousarray(self.kernel.gram(self.atoms))
+        L = np.ascontiguousarray(self.kernel.of_atoms.gram(self.atoms))
         if not factorise(L):
             return False
         pivots = np.diagonal(L) ** 2
@@ -125,7 +125,7 @@ class Span:
 
     def _by_eigenvalues(self, on_points: bool) -> None:
         """Use the eigenvectors whose eigenvalues are above rounding errors."""
-        eigenvalues, Q = eigh(self.kernel.gram(self.atoms))
+        eigenvalues, Q = eigh(self.kernel.of_atoms.gram(self.atoms))
         kept = eigenvalues > _RANK_TOLERANCE * eigenvalues[-1]
         if not kept.any():
             raise ValueError("the Gram matrix of the atoms is zero")
