@@ -29,7 +29,7 @@ from colk.model.convergence import (
     warn_of_nothing,
 )
 from colk.model.feature_scales import warn_of_scales
-from colk.model.growth import grown
+from colk.model.growth import grown, with_all_rows
 from colk.model.inputs import Inputs
 from colk.model.parts import Part
 from colk.model.passes import USED, Passes
@@ -382,13 +382,15 @@ class Fit:
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""
         function, loss, risk = self.learner.function, self.targets.loss, self.recipe.risk
+        if self._adds_atoms():
+            function = with_all_rows(function, X[weight > 0.0])
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
         final = final_polish(
             function, X, Y, loss, risk, least, path=self.passes.risk_path, sample_weight=weight
         )
-        found = self.polished = final.polished
+        found = final.polished
         self.path = final.path
-        self.learner.adopt(found.function)
+        self._adopt(found)
         self._report(f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         if found.n_outliers:
             self._report(f"polished without {found.n_outliers} outliers")
@@ -407,13 +409,21 @@ class Fit:
         growth = grown(final, X, Y, weight, self._report)
         self.tried = growth.tried
         if growth.n_atoms > self.learner.n_atoms:
-            self.max_atoms, self.polished = growth.n_atoms, growth.final.polished
-            small = self.learner
-            self.recipe = replace(self.recipe, settings=self.settings)
-            recipe = self.recipe if small.risk == self.recipe.risk else self.recipe.for_mean()
-            self.learner = recipe.learner(self.targets.n_outputs)
-            self.learner.enlarge_from(small, self.polished.function)
+            self._adopt(growth.final.polished)
         return growth.final
+
+    def _adopt(self, polished: Polished) -> None:
+        """Give the learner the polished function; enlarge it if that has more atoms."""
+        self.polished, small = polished, self.learner
+        n_atoms = polished.function.n_atoms
+        if n_atoms == small.n_atoms:
+            small.adopt(polished.function)
+            return
+        self.max_atoms = max(n_atoms, self.max_atoms or n_atoms)
+        self.recipe = replace(self.recipe, settings=self.settings)
+        recipe = self.recipe if small.risk == self.recipe.risk else self.recipe.for_mean()
+        self.learner = recipe.learner(self.targets.n_outputs)
+        self.learner.enlarge_from(small, polished.function)
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Continue under the risk of the settings, after the mean has found the atoms."""

@@ -24,7 +24,7 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
 from colk.selection.leave_one_out import nested_residuals
 
-__all__ = ["Growth", "grown"]
+__all__ = ["Growth", "grown", "with_all_rows"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
@@ -46,6 +46,9 @@ _HOPE = 0.005
 # atom beside the others, as a share of κ(x, x).
 _CANDIDATES = 2
 _NOVELTY = 1e-4
+
+# With at most so many rows every row may be an atom.
+_ALL = 2000
 
 _TOLERANCE = 1e-3
 _SEED = 0
@@ -145,6 +148,28 @@ def grown(
     return Growth(final, np.array(tried, dtype=np.float64).reshape(-1, 3))
 
 
+def with_all_rows(function: KernelExpansion, X: Array) -> KernelExpansion:
+    """Return the function with every row as an atom of weight 0, unless it is nearly dependent.
+
+    With more than 2000 rows the function is returned as it is.
+
+    Parameters
+    ----------
+    function : KernelExpansion
+        A function.
+    X : array of shape (n, p)
+        Rows.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> X = np.array([[0.0], [1.0], [1.0], [2.0]])
+    >>> with_all_rows(KernelExpansion(Gaussian(0.5), X[:1], np.ones(1)), X).atoms.ravel()
+    array([0., 1., 2.])
+    """
+    return _with_novel(function, X, len(X)) if len(X) <= _ALL else function
+
+
 def _residuals(loss: Loss, function: KernelExpansion, X: Array, Y: Array) -> Array:
     """Return −ℓ' of each sample, of shape (n, q); for the squared loss, twice its residual."""
     return np.asarray(-loss.slope(function(X), Y)).reshape(len(X), -1)
@@ -165,15 +190,19 @@ def _with_more_atoms(
     if wanted == 0:
         return function
     drawn = X[random.choice(len(X), wanted, replace=False, p=chances / chances.sum())]
-    drawn, atoms = function.kernel.points(drawn), function.atoms
-    kernel = function.kernel.of_atoms
-    novel = _novelties(kernel, atoms, drawn)
+    return _with_novel(function, drawn, size - function.n_atoms)
+
+
+def _with_novel(function: KernelExpansion, rows: Array, most: int) -> KernelExpansion:
+    """Return the function with the most novel of these rows as atoms of weight 0."""
+    points, atoms, kernel = function.kernel.points(rows), function.atoms, function.kernel.of_atoms
+    novel = _novelties(kernel, atoms, points)
     if novel is None:  # the atoms are nearly dependent already
         return function
-    least = _NOVELTY * float(kernel.diagonal(drawn).max())
+    least = _NOVELTY * float(kernel.diagonal(points).max())
     # In LAPACK's column order a lower triangle is an upper one.
     _, order, n_novel, _ = dpstrf(novel.T, lower=0, tol=least, overwrite_a=1)
-    chosen = drawn[order[: min(int(n_novel), size - function.n_atoms)] - 1]
+    chosen = points[order[: min(int(n_novel), most)] - 1]
     zeros = np.zeros((len(chosen), *function.weights.shape[1:]))
     return KernelExpansion(
         function.kernel, np.concatenate([atoms, chosen]), np.concatenate([function.weights, zeros])

@@ -6,9 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from colk._validation import Array
-import colk.kernels as _k
-from colk.kernels import Kernel
-Mahalanobis = getattr(_k, 'Mahalanobis', None)  # TEMPORARY
+from colk.kernels import Kernel, Mahalanobis
 from colk.selection.contenders import Contender
 from colk.selection.leave_one_out import LeftOut, leave_one_out, ridge_of_all
 from colk.selection.samples import RaceSamples
@@ -18,16 +16,17 @@ __all__ = ["Entrant", "Kind", "Trial"]
 Kind = Literal["none", "diagonal", "matrix"]
 
 # With more samples than these, a ridge regression has this many atoms.
-_EXACT, _ATOMS = 1000, 500
+_EXACT, _ATOMS = 1600, 1000
 
 
 class Trial(NamedTuple):
-    """A ridge regression with a kernel, and its mean left-out loss."""
+    """A ridge regression with a kernel, and its left-out losses."""
 
-    loss: float
+    loss: float  # their weighted mean
     entrant: "Entrant"
-    left_out: LeftOut | None
-    K: Array | None  # None if it has fewer atoms than samples
+    losses: Array | None  # of the judged samples; None if the kernel has no finite values
+    weights: Array | None  # of the regression
+    K: Array | None  # kernel values, if every sample is an atom
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +117,16 @@ class Entrant:
         n_seen : int
             Number of first samples that found the metric. Default: 0.
         exact : bool
-            Whether every sample is an atom; otherwise 500 of more than 1000 are. Default: True.
+            Whether every sample is an atom; otherwise 1000 of more than 1600 are. Default: True.
         """
         left_out, K = self._fitted(samples, exact)
         if left_out is None:
-            return Trial(np.inf, self, None, None)
+            return Trial(np.inf, self, None, None, None)
         losses = samples.losses(left_out.residuals)[n_seen:]
         loss = float(np.average(losses, weights=samples.weight[n_seen:]))
-        return Trial(loss if np.isfinite(loss) else np.inf, self, left_out, K)
+        if not np.isfinite(loss):
+            return Trial(np.inf, self, None, None, None)
+        return Trial(loss, self, losses, left_out.weights, K)
 
     def _fitted(
         self, samples: RaceSamples, exact: bool

@@ -21,16 +21,16 @@ _ORDER: dict[Kind, int] = {"none": 0, "diagonal": 1, "matrix": 2}
 
 
 class Judged:
-    """The left-out losses of entrants.
+    """The left-out losses of entrants on the same samples.
 
     Parameters
     ----------
     samples : RaceSamples
         The samples of the heat.
-    n_seen : int
-        Number of first samples that found the metrics; they are not judged.
-    entrants : sequence of Entrant
-        The entrants, the default first.
+    trials : sequence of Trial
+        The trials, that of the default first.
+    weight : array of shape (m,)
+        Weights of the judged samples.
 
     Examples
     --------
@@ -38,15 +38,40 @@ class Judged:
     >>> X = np.linspace(-1.0, 1.0, 60)[:, None]
     >>> samples = RaceSamples(X, np.sin(3.0 * X), np.ones(60), are_labels=False)
     >>> entrants = [Entrant((one,), 0, "none", np.ones(1)) for one in CONTENDERS]
-    >>> Judged(samples, 0, entrants).winner().entrant.contender.name
+    >>> Judged.of(samples, entrants).winner().entrant.contender.name
     'gaussian'
     """
 
-    def __init__(self, samples: RaceSamples, n_seen: int, entrants: Sequence[Entrant]) -> None:
-        self.samples, self.n_seen = samples, n_seen
-        self._weight = samples.weight[n_seen:]
-        judge = partial(_judged, samples, n_seen)
-        self.trials = list(map_in_threads(judge, entrants))
+    def __init__(self, samples: RaceSamples, trials: Sequence[Trial], weight: Array) -> None:
+        self.samples, self.trials, self._weight = samples, list(trials), weight
+
+    @classmethod
+    def of(cls, samples: RaceSamples, entrants: Sequence[Entrant], n_seen: int = 0) -> "Judged":
+        """Judge entrants that were found on the first `n_seen` samples on the others.
+
+        Parameters
+        ----------
+        samples : RaceSamples
+            Samples.
+        entrants : sequence of Entrant
+            The entrants, the default first.
+        n_seen : int
+            Number of first samples that are not judged. Default: 0.
+        """
+        trials = map_in_threads(partial(_judged, samples, n_seen), entrants)
+        return cls(samples, [*trials], samples.weight[n_seen:])
+
+    def and_also(self, other: "Judged") -> "Judged":
+        """Return the losses of this heat and of another, in which other samples were judged.
+
+        Parameters
+        ----------
+        other : Judged
+            The same entrants, which learned from the samples that were judged here.
+        """
+        pairs = zip(self.trials, other.trials, strict=True)
+        weight = np.concatenate([self._weight, other._weight])
+        return Judged(self.samples, [_joined(*pair, weight) for pair in pairs], weight)
 
     def winner(self) -> Trial:
         """Return the best; one with a metric must be ahead of a simpler one."""
@@ -103,17 +128,12 @@ class Judged:
 
     def _lead(self, trial: Trial, other: Trial) -> tuple[float, float]:
         """Return by how much the mean loss is lower than another, and the standard error of this."""
-        if trial.left_out is None or other.left_out is None:
-            return (np.inf if other.left_out is None else -np.inf), 0.0
-        losses = [self._losses(each) for each in (other, trial)]
-        gains, total = losses[0] - losses[1], self._weight.sum()
+        if trial.losses is None or other.losses is None:
+            return (-np.inf if trial.losses is None else np.inf), 0.0
+        gains, total = other.losses - trial.losses, self._weight.sum()
         mean = float(self._weight @ gains / total)
         squares = (self._weight * (gains - mean)) ** 2
         return mean, float(np.sqrt(squares.sum()) / total)
-
-    def _losses(self, trial: Trial) -> Array:
-        assert trial.left_out is not None
-        return self.samples.losses(trial.left_out.residuals)[self.n_seen :]
 
     def _entry(self, entrant: Entrant, trial: Trial | None) -> Entry:
         bandwidth = entrant.bandwidth(self.samples.X)
@@ -135,3 +155,11 @@ class Judged:
 
 def _judged(samples: RaceSamples, n_seen: int, entrant: Entrant) -> Trial:
     return entrant.trial(samples, n_seen, exact=False)
+
+
+def _joined(trial: Trial, other: Trial, weight: Array) -> Trial:
+    """Return a trial of the samples of both."""
+    if trial.losses is None or other.losses is None:
+        return Trial(np.inf, trial.entrant, None, None, None)
+    losses = np.concatenate([trial.losses, other.losses])
+    return Trial(float(np.average(losses, weights=weight)), trial.entrant, losses, None, None)

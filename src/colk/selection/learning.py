@@ -18,21 +18,26 @@ from colk.selection.samples import RaceSamples
 
 __all__ = ["learned", "searched"]
 
-# A setting is changed while the loss falls by this share.
-_WORTH = 0.003
+# A setting is changed while the loss falls by this share, so many times in a row.
+_WORTH, _CHANGES = 0.003, 3
 
 # Bounds of the bandwidth, in typical distances, and of the ridge, in samples.
 _FACTORS, _RIDGES = (0.03, 10.0), (1e-4, 30.0)
 
-# Most and least rounds of learning. After the least, a round must lower the loss to this share of
-# that before. A round that raises it to _LOST times the least loss ends the learning.
-_MOST, _LEAST, _GAIN, _LOST = 8, 3, 0.99, 1.05
+# Rounds of learning: at most _MOST. After the first _LEAST, a round must lower the loss to the share
+# _GAIN. A round that raises it to _LOST times the least loss ends the learning.
+_MOST, _LEAST, _GAIN, _LOST = 8, 2, 0.99, 1.05
 
 # Smallest rate of a feature, and smallest share of M of a direction, as shares of the largest.
 _LEAST_RATE, _LEAST_SHARE = 1e-3, 1e-4
 
 
-def searched(entrant: Entrant, samples: RaceSamples, step: float = 2.0, most: int = 3) -> Trial:
+def searched(
+    entrant: Entrant,
+    samples: RaceSamples,
+    settings: tuple[str, ...] = ("factor", "ridge", "place"),
+    step: float = 2.0,
+) -> Trial:
     """Change bandwidth, ridge and kernel, one after the other, while the left-out loss falls.
 
     Parameters
@@ -41,16 +46,16 @@ def searched(entrant: Entrant, samples: RaceSamples, step: float = 2.0, most: in
         Where to begin.
     samples : RaceSamples
         Samples.
+    settings : tuple of str
+        The settings to change. Default: "factor", "ridge" and "place".
     step : float
         Factor of a change of the bandwidth. Default: 2.
-    most : int
-        Largest number of changes of a setting in a row. Default: 3.
     """
     best = entrant.trial(samples)
-    for setting in ("factor", "ridge", "place"):
+    for setting in settings:
         for way in (-1, 1):
             start = best
-            for _ in range(most):
+            for _ in range(_CHANGES):
                 other = _changed(best.entrant, setting, way, step)
                 trial = None if other is None else other.trial(samples)
                 if trial is None or not trial.loss < (1.0 - _WORTH) * best.loss:
@@ -84,27 +89,26 @@ def learned(entrant: Entrant, samples: RaceSamples, rounds: int = _MOST) -> Tria
     rounds : int
         Largest number of rounds. Default: 8.
     """
-    best = trial = searched(entrant, samples, most=1)
+    best = trial = entrant.trial(samples)
     for k in range(rounds):
-        before = trial
-        following = _next(before, samples)
+        before, following = trial, _next(trial, samples)
         if following is None:
             break
-        trial = searched(following, samples, most=1)
+        trial = searched(following, samples, ("factor",))
         if trial.loss < best.loss:
             best = trial
         is_over = k >= _LEAST and not trial.loss < _GAIN * before.loss
         if is_over or not trial.loss < _LOST * best.loss:
             break
-    return best
+    return searched(best.entrant, samples)
 
 
 def _next(trial: Trial, samples: RaceSamples) -> Entrant | None:
     """Return the entrant whose metric is the root of M; None if f is constant."""
-    entrant, left_out, K = trial.entrant, trial.left_out, trial.K
-    if left_out is None or K is None:
+    entrant, weights, K = trial.entrant, trial.weights, trial.K
+    if weights is None or K is None:
         return None
-    M = _moments(entrant, samples, K, left_out.weights)
+    M = _moments(entrant, samples, K, weights)
     if entrant.kind == "diagonal":
         rates = entrant.metric * np.sqrt(M)
         sizes = rates * samples.spread

@@ -9,7 +9,7 @@ import numpy as np
 from colk._engine.thread_pool import map_in_threads
 from colk._validation import Array
 from colk.selection.contenders import Contender
-from colk.selection.entrants import Entrant, Mahalanobis
+from colk.selection.entrants import Entrant, Trial
 from colk.selection.judged import Judged
 from colk.selection.learning import learned, searched
 from colk.selection.result import LARGEST, Race
@@ -30,6 +30,13 @@ _SAMPLES_PER_FEATURE = 4
 # The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers it
 # to the share _GAIN of that before, and has at least _LARGER times as many samples.
 _SOLVED, _GAIN, _LARGER = 0.1, 0.9, 1.5
+
+# With fewer samples, those that learned and those that were judged change places, so that all are
+# judged.
+_FEW = 1000
+
+# Least size of a feature at the start of a heat, as a share of the largest.
+_LEAST_SIZE = 0.01
 
 # The winner learns once more from at most so many samples.
 _REFINING = 1000
@@ -79,9 +86,9 @@ def race(
     samples = _samples(X, Y, weight, are_labels, contenders[0].categorical)
     fixed = [_fixed(samples, one, bandwidth) for one in contenders]
     if len(samples.X) < _FEWEST:
-        return Judged(samples, 0, []).result(fixed[0])
+        return Judged.of(samples, []).result(fixed[0])
     if bandwidth != "auto":
-        judged = Judged(samples, 0, fixed)
+        judged = Judged.of(samples, fixed)
         return judged.result(fixed[0], judged.winner())
     plain = np.ones(X.shape[1])
     found = _distances(contenders)
@@ -93,43 +100,76 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant]) -> Race
     """Run the heats; the winner learns once more on all samples that it has seen."""
     n, size, before = len(samples.X), min(_FIRST, len(samples.X) // 2), np.inf
     zero = float(samples.losses(samples.Y).mean())
-    entrants = [*plain, *_with_metrics(plain, samples, size)]
+    entrants = plain
     while True:
         heat = samples.first(2 * size)
-        trained = map_in_threads(partial(_trained, samples.first(size)), entrants)
-        judged = Judged(heat, size, [default, *trained])
+        judged = _heat(heat, size, default, entrants)
+        if n < _FEW:
+            judged = judged.and_also(_heat(heat.swapped(size), size, default, entrants))
         won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
-        entrants = judged.close_to(won)
-        is_stuck = won.loss > _SOLVED * zero
-        unclear = any(one.kind == "matrix" for one in entrants) and won.entrant.kind != "matrix"
-        if larger < _LARGER * size or not (is_stuck or unclear) or won.loss > _GAIN * before:
+        is_clear = won.loss < _SOLVED * zero or won.loss > _GAIN * before
+        if is_clear or larger < _LARGER * size:
             return judged.result(default, won, _refined(won.entrant, heat))
-        known = {(one.kind, one.contender.is_l1) for one in entrants}
-        again = _with_metrics(plain, samples, larger)
-        entrants += [one for one in again if (one.kind, one.contender.is_l1) not in known]
+        entrants = _next(judged, won, larger, zero)
         size, before = larger, won.loss
 
 
-def _with_metrics(entrants: Sequence[Entrant], samples: RaceSamples, size: int) -> list[Entrant]:
-    """Return the entrants that learn a metric."""
+def _heat(samples: RaceSamples, size: int, default: Entrant, entrants: list[Entrant]) -> Judged:
+    """Let the entrants learn from the first samples, and judge them on the others."""
+    few = samples.first(size)
+    if all(one.kind == "none" for one in entrants):
+        entrants = [searched(one, few).entrant for one in entrants]
+        entrants = entrants + _with_metrics(entrants, few)
+    trained = map_in_threads(partial(_trained, few), entrants)
+    return Judged.of(samples, [default, *trained], size)
+
+
+def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples) -> list[Entrant]:
+    """Return the entrants that learn a metric from these samples."""
     spread = samples.spread
-    if entrants[0].contender.rows is not None or np.count_nonzero(spread) < 2:
+    if plain[0].contender.rows is not None or np.count_nonzero(spread) < 2:
         return []
     scales = 1.0 / np.where(spread > 0.0, spread, 1.0)
-    found = [replace(one, kind="diagonal", metric=scales) for one in entrants]
-    few = min(size, len(samples.X) // 2) < _SAMPLES_PER_FEATURE * len(spread)
+    found = [replace(one, kind="diagonal", metric=scales) for one in plain]
+    if len(samples.X) < _SAMPLES_PER_FEATURE * len(spread):
+        return found
     matrices = [
         replace(one, kind="matrix", metric=np.diag(scales))
-        for one in entrants
-        if Mahalanobis and not (few or one.contender.is_l1 or one.contender.categorical)
+        for one in plain
+        if not (one.contender.is_l1 or one.contender.categorical)
     ]
     return found + matrices
 
 
+def _next(judged: Judged, won: Trial, size: int, zero: float) -> list[Entrant]:
+    """Return the entrants of the next heat: those that are close, and others with a new metric.
+
+    A diagonal that is close begins with the largest factor of each feature in any diagonal, times
+    the root of the share of the loss that it explains: what is 0 in a metric has no gradient.
+    """
+    close, spread = judged.close_to(won), judged.samples.spread
+    fresh: list[Entrant] = []
+    if size <= 2 * _FIRST:
+        known = {(one.kind, one.contender.is_l1) for one in close}
+        plain = [trial.entrant for trial in judged.trials[1:] if trial.entrant.kind == "none"]
+        again = _with_metrics(plain, judged.samples.first(size))
+        fresh = [one for one in again if (one.kind, one.contender.is_l1) not in known]
+    most = np.zeros(len(spread))
+    for trial in judged.trials:
+        if trial.entrant.kind == "diagonal":
+            sizes = trial.entrant.metric * spread
+            explained = max(1.0 - trial.loss / zero, 0.0)
+            most = np.maximum(most, sizes / sizes.max() * np.sqrt(explained))
+    if not most.max() > 0.0:
+        return fresh + close
+    metric = (most + _LEAST_SIZE * most.max()) / np.where(spread > 0.0, spread, 1.0)
+    return fresh + [
+        replace(one, metric=metric) if one.kind == "diagonal" else one for one in close
+    ]
+
+
 def _trained(samples: RaceSamples, entrant: Entrant) -> Entrant:
-    if entrant.kind == "none":
-        return searched(entrant, samples).entrant
-    return learned(entrant, samples).entrant
+    return entrant if entrant.kind == "none" else learned(entrant, samples).entrant
 
 
 def _refined(won: Entrant, samples: RaceSamples) -> Entrant:

@@ -79,3 +79,14 @@ class RaceSamples:
         few = slice(size)
         parts = self.X[few], self.Y[few], self.weight[few]
         return RaceSamples(*parts, self.are_labels, self.categorical)
+
+    def swapped(self, size: int) -> "RaceSamples":
+        """Return the samples with the first `size` of them last.
+
+        Parameters
+        ----------
+        size : int
+            Number of samples.
+        """
+        parts = (np.roll(each, -size, axis=0) for each in (self.X, self.Y, self.weight))
+        return RaceSamples(*parts, self.are_labels, self.categorical)
