@@ -382,7 +382,7 @@ class Fit:
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""
         function, loss, risk = self.learner.function, self.targets.loss, self.recipe.risk
-        if self._adds_atoms():
+        if self._adds_atoms() and risk.is_mean and loss.kind == "regression" and Y.ndim == 1:
             function = with_all_rows(function, X[weight > 0.0])
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
         final = final_polish(

@@ -47,6 +47,8 @@ class Entrant:
         Bandwidth, as a multiple of the typical distance.
     ridge : float
         Ridge in samples.
+    given : float, optional
+        The bandwidth, if it follows a rule. Default: `factor` says it.
     """
 
     contenders: tuple[Contender, ...]
@@ -55,6 +57,7 @@ class Entrant:
     metric: Array
     factor: float = 1.0
     ridge: float = 0.1
+    given: float | None = None
 
     @property
     def contender(self) -> Contender:
@@ -78,19 +81,21 @@ class Entrant:
         factors[list(self.contender.categorical)] = 1.0
         return X * factors
 
-    def typical_distance(self, X: Array) -> float:
-        """Return the typical distance of the points of X in the metric."""
+    def usual(self, X: Array) -> float:
+        """Return the bandwidth of factor 1: the typical distance of points in the metric."""
         if self.contender.rows is not None:
-            return self.contender.unit("scale", X)
-        spread = X.std(axis=0)
+            return self.contender.width * self.contender.unit("scale", X)
+        spread = X.std(axis=0) if len(X) else np.zeros(X.shape[1])
         for k in self.contender.categorical:
-            spread[k] = float(np.ptp(X[:, k]) > 0.0)
+            spread[k] = float(len(X) > 0 and np.ptp(X[:, k]) > 0.0)
         in_metric = spread * self.metric if self.metric.ndim == 1 else (X @ self.metric).std(axis=0)
-        return self.contender.size(in_metric)
+        return self.contender.width * self.contender.size(in_metric)
 
     def bandwidth(self, X: Array) -> float:
         """Return the bandwidth at samples with these points."""
-        return self.factor * self.contender.width * self.typical_distance(X)
+        if self.given is not None:
+            return self.given
+        return self.factor * self.usual(X)
 
     def kernel(self, bandwidth: float) -> Kernel:
         """Return the kernel, of points without the metric."""

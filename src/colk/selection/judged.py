@@ -17,7 +17,7 @@ __all__ = ["Judged"]
 # diagonal. An entrant that is _BEHIND standard errors behind the best leaves the race.
 _AHEAD, _BEHIND = 0.25, 2.0
 
-_ORDER: dict[Kind, int] = {"none": 0, "diagonal": 1, "matrix": 2}
+_KINDS: tuple[Kind, ...] = ("none", "diagonal", "matrix")
 
 
 class Judged:
@@ -29,6 +29,8 @@ class Judged:
         The samples of the heat.
     trials : sequence of Trial
         The trials, that of the default first.
+    zero : Trial
+        The trial of f = 0.
     weight : array of shape (m,)
         Weights of the judged samples.
 
@@ -42,8 +44,10 @@ class Judged:
     'gaussian'
     """
 
-    def __init__(self, samples: RaceSamples, trials: Sequence[Trial], weight: Array) -> None:
-        self.samples, self.trials, self._weight = samples, list(trials), weight
+    def __init__(
+        self, samples: RaceSamples, trials: Sequence[Trial], zero: Trial, weight: Array
+    ) -> None:
+        self.samples, self.trials, self.zero, self._weight = samples, list(trials), zero, weight
 
     @classmethod
     def of(cls, samples: RaceSamples, entrants: Sequence[Entrant], n_seen: int = 0) -> "Judged":
@@ -59,7 +63,10 @@ class Judged:
             Number of first samples that are not judged. Default: 0.
         """
         trials = map_in_threads(partial(_judged, samples, n_seen), entrants)
-        return cls(samples, [*trials], samples.weight[n_seen:])
+        losses, weight = samples.losses(samples.Y)[n_seen:], samples.weight[n_seen:]
+        loss = float(np.average(losses, weights=weight)) if len(losses) else 0.0
+        zero = Trial(loss, entrants[0], losses, None, None)
+        return cls(samples, [*trials], zero, weight)
 
     def and_also(self, other: "Judged") -> "Judged":
         """Return the losses of this heat and of another, in which other samples were judged.
@@ -71,18 +78,21 @@ class Judged:
         """
         pairs = zip(self.trials, other.trials, strict=True)
         weight = np.concatenate([self._weight, other._weight])
-        return Judged(self.samples, [_joined(*pair, weight) for pair in pairs], weight)
+        trials = [_joined(*pair, weight) for pair in pairs]
+        return Judged(self.samples, trials, _joined(self.zero, other.zero, weight), weight)
 
     def winner(self) -> Trial:
-        """Return the best; one with a metric must be ahead of a simpler one."""
-        best: Trial | None = None
-        for kind in _ORDER:
+        """Return the best; one with a metric must be ahead of a simpler one.
+
+        If none is ahead of f = 0, the default wins.
+        """
+        best = self.zero
+        for kind in _KINDS:
             group = [trial for trial in self.trials if trial.entrant.kind == kind]
-            first = min(group, key=lambda trial: trial.loss, default=None)
-            if first is not None and (best is None or self._leads(first, best, _AHEAD)):
+            first = min(group, key=lambda trial: trial.loss, default=best)
+            if self._leads(first, best, _AHEAD):
                 best = first
-        assert best is not None  # the default has no metric
-        return best
+        return self.trials[0] if best is self.zero else best
 
     def close_to(self, won: Trial) -> list[Entrant]:
         """Return the entrants that are not far behind the winner, without the default.
@@ -118,7 +128,7 @@ class Judged:
             chosen = entries[place] = self._entry(winner, won)
         relevance = self._relevance(winner)
         rates = winner.rates if winner.kind != "none" else np.ones(X.shape[1])
-        kernel = winner.kernel(winner.bandwidth(X) or default.bandwidth(X) or 1.0)
+        kernel = winner.kernel(winner.bandwidth(X))
         return Race(tuple(entries), entries[0], chosen, kernel, rates, len(X), relevance)
 
     def _leads(self, trial: Trial, other: Trial, errors: float) -> bool:
@@ -136,8 +146,9 @@ class Judged:
         return mean, float(np.sqrt(squares.sum()) / total)
 
     def _entry(self, entrant: Entrant, trial: Trial | None) -> Entry:
-        bandwidth = entrant.bandwidth(self.samples.X)
-        who = entrant.contender.name, entrant.factor, bandwidth, entrant.kind
+        bandwidth, usual = entrant.bandwidth(self.samples.X), entrant.usual(self.samples.X)
+        factor = bandwidth / usual if usual > 0.0 else 1.0
+        who = entrant.contender.name, factor, bandwidth, entrant.kind
         if trial is None:
             return Entry(*who, np.nan, np.nan, np.nan)
         return Entry(*who, trial.loss, *self._lead(trial, self.trials[0]))

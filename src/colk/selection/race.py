@@ -86,7 +86,8 @@ def race(
     samples = _samples(X, Y, weight, are_labels, contenders[0].categorical)
     fixed = [_fixed(samples, one, bandwidth) for one in contenders]
     if len(samples.X) < _FEWEST:
-        return Judged.of(samples, []).result(fixed[0])
+        nothing = Trial(np.nan, fixed[0], None, None, None)
+        return Judged(samples, [nothing], nothing, np.zeros(0)).result(fixed[0])
     if bandwidth != "auto":
         judged = Judged.of(samples, fixed)
         return judged.result(fixed[0], judged.winner())
@@ -99,7 +100,6 @@ def race(
 def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant]) -> Race:
     """Run the heats; the winner learns once more on all samples that it has seen."""
     n, size, before = len(samples.X), min(_FIRST, len(samples.X) // 2), np.inf
-    zero = float(samples.losses(samples.Y).mean())
     entrants = plain
     while True:
         heat = samples.first(2 * size)
@@ -107,10 +107,10 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant]) -> Race
         if n < _FEW:
             judged = judged.and_also(_heat(heat.swapped(size), size, default, entrants))
         won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
-        is_clear = won.loss < _SOLVED * zero or won.loss > _GAIN * before
+        is_clear = won.loss < _SOLVED * judged.zero.loss or won.loss > _GAIN * before
         if is_clear or larger < _LARGER * size:
             return judged.result(default, won, _refined(won.entrant, heat))
-        entrants = _next(judged, won, larger, zero)
+        entrants = _next(judged, won, larger)
         size, before = larger, won.loss
 
 
@@ -141,7 +141,7 @@ def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples) -> list[Entran
     return found + matrices
 
 
-def _next(judged: Judged, won: Trial, size: int, zero: float) -> list[Entrant]:
+def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
     """Return the entrants of the next heat: those that are close, and others with a new metric.
 
     A diagonal that is close begins with the largest factor of each feature in any diagonal, times
@@ -158,7 +158,7 @@ def _next(judged: Judged, won: Trial, size: int, zero: float) -> list[Entrant]:
     for trial in judged.trials:
         if trial.entrant.kind == "diagonal":
             sizes = trial.entrant.metric * spread
-            explained = max(1.0 - trial.loss / zero, 0.0)
+            explained = max(1.0 - trial.loss / judged.zero.loss, 0.0)
             most = np.maximum(most, sizes / sizes.max() * np.sqrt(explained))
     if not most.max() > 0.0:
         return fresh + close
@@ -197,7 +197,5 @@ def _distances(contenders: Sequence[Contender]) -> list[tuple[Contender, ...]]:
 
 def _fixed(samples: RaceSamples, contender: Contender, bandwidth: str | float) -> Entrant:
     """Return the entrant whose bandwidth follows a rule."""
-    entrant = Entrant((contender,), 0, "none", np.ones(samples.X.shape[1]))
-    wanted = contender.unit(bandwidth, samples.X)
-    standard = entrant.bandwidth(samples.X)
-    return replace(entrant, factor=wanted / standard if standard > 0.0 else 1.0)
+    given = contender.unit(bandwidth, samples.X)
+    return Entrant((contender,), 0, "none", np.ones(samples.X.shape[1]), given=given)

@@ -4,16 +4,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from colk import _stored as stored
 from colk._validation import Array
 from colk.errors import FileFormatError
-from colk.kernels import Kernel, Mixed
+from colk.kernels import Kernel, Mahalanobis, Mixed
 
 __all__ = ["LARGEST", "Entry", "Race"]
 
 # Largest number of samples that a race uses.
 LARGEST = 3200
+
+_METRICS = ("none", "diagonal", "matrix")
 
 
 class Entry(NamedTuple):
@@ -71,13 +74,13 @@ class Race:
     kernel : Kernel
         Its kernel.
     scales : array of shape (p,)
-        Factors of the features; 1 without scales.
+        Size of the metric along each feature; 1 without a metric.
     n_samples : int
-        Number of samples that were judged.
+        Number of samples of the last heat.
     relevance : array of shape (p,), or None
-        Relevance of the features, found by marginal likelihood: 1/length in standard deviations of
-        the feature, divided by the largest; 0 if a feature does not matter. None if it was not
-        searched for. The winner uses it if `winner.scaled`.
+        Relevance of the features: the size of the best metric along each feature, times the
+        standard deviation of the feature, divided by the largest. None if no metric was learned.
+        The winner uses it if `winner.scaled`.
 
     Examples
     --------
@@ -130,7 +133,11 @@ class Race:
         bandwidth = getattr(kernel, "bandwidth", None)
         n_numbers = len(scales) - (len(kernel.categorical) if isinstance(kernel, Mixed) else 0)
         has_one_each = isinstance(bandwidth, tuple) and len(bandwidth) == n_numbers
-        if winner.scaled and n_numbers > 0 and not has_one_each:
+        if winner.metric not in _METRICS:
+            raise FileFormatError(f"a race has no metric {winner.metric!r}")
+        if winner.metric == "matrix" and len(getattr(kernel, "metric", ())) != len(scales):
+            raise FileFormatError("the winner of a race must have a row of A for each feature")
+        if winner.metric == "diagonal" and n_numbers > 0 and not has_one_each:
             raise FileFormatError("the winner of a race must have a bandwidth for each feature")
         places = (entries[values["default"]], winner)
         return cls(entries, *places, kernel, scales, values["n_samples"], values["relevance"])
@@ -145,7 +152,10 @@ class Race:
         """
         if not self.winner.scaled:
             return self.kernel
-        gained = [self.winner.bandwidth] * (n_features - len(self.scales))
+        n_gained = n_features - len(self.scales)
+        if isinstance(self.kernel, Mahalanobis):
+            return self.kernel.replace(metric=block_diag(self.kernel.metric, np.eye(n_gained)))
+        gained = [self.winner.bandwidth] * n_gained
         if isinstance(self.kernel, Mixed):
             numbers = self.kernel.kernel
             known = numbers.bandwidth if isinstance(numbers.bandwidth, tuple) else ()
