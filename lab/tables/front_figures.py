@@ -67,8 +67,8 @@ def promise(scores: list[CellScore]) -> str:
     if error["colk"] > 1.05 * error["HistGradientBoosting, fitted weekly"] or covered < 89.5:
         raise SystemExit(f"the promise does not hold in this run: {error}, {covered:.1f} % covered")
     return (
-        "**Kernel models that learn row by row: about the error of boosting that is fitted anew every "
-        "week,\nintervals that cover while the data drift, and the tail of the loss as an "
+        "**Kernel models that learn row by row: about the error of boosting that is fitted anew "
+        "every week,\nintervals that cover while the data drift, and the tail of the loss as an "
         "objective.**\n"
     )
 

@@ -86,7 +86,10 @@ MUTANTS = [
     *_of(
         "_engine/newton_step.py",
         ("left_out + self.compress(self.eps - left_out)", "left_out + self.compress(self.eps)"),
-        ("self.restarts + 1, self.steps + LATEST", "self.restarts + 1, self.steps"),
+        (
+            "self.watcher.has_alarm = self.restarts + 1, False",
+            "self.watcher.has_alarm = self.restarts + 1, True",
+        ),
         ("self.move_by(b, self.eps - left_out)", "self.move_by(b, self.eps)"),
         (
             "if moved + math.sqrt(spent + self.iterate.price(j)) > eps:",
@@ -261,7 +264,7 @@ _CURVED = (
     _COMPRESSION + "test_an_atom_too_many_leaves_the_best_fit_on_the_others",
     _COMPRESSION + "test_an_atom_that_leaves_keeps_the_posterior",
     _NEWTON + "test_it_forgets_under_a_risk",
-    _COMPRESSION + "test_restarts_are_a_thousand_steps_apart",
+    _COMPRESSION + "test_restarts_follow_alarms",
     "tests/learners/test_newton_learner.py::test_intervals_are_wide_where_there_was_no_data",
 )
 

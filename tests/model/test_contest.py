@@ -206,11 +206,12 @@ def test_a_rival_needs_more_to_overtake_a_fitted_model(states):
     """The losses are those of the last iterate; a fitted model predicts with its average."""
     model, _ = at(states, "a rival")
     for is_fitted in (False, True):
-        contest = copy.deepcopy(model._online.contest)
+        online = copy.deepcopy(model._online)
+        contest = online.contest
         contest.is_fitted, contest.filled = is_fitted, BLOCK
         contest.losses = np.array([[1.0, 0.7], [1.0, 0.9], [1.0, 1.05]] * 3)
         rival = contest.rival
-        assert (contest.next_leader(model._online.learner, Settings()) is rival) != is_fitted
+        assert (contest.next_leader(online.learner, Settings()) is rival) != is_fitted
 
 
 @pytest.mark.parametrize("kind", STREAMS)
@@ -309,6 +310,12 @@ def test_a_file_with_other_learners_is_refused(states):
         restored(recent=contest.recent.widened(7))
     with pytest.raises(FileFormatError, match="race of kernels"):
         restored(settings={"kernel": "laplacian"})
+    online = copy.copy(model._online)
+    online.learner = copy.copy(online.learner)
+    online.learner._detector = None
+    parts = {**_stored.pack(model), "online": online}
+    with pytest.raises(FileFormatError, match="no drift detector"):
+        _stored.restore(type(model), parts, _stored.Memory(10**9).check)
 
 
 def test_a_file_with_a_race_of_more_features_is_refused(states):

@@ -115,3 +115,36 @@ def test_a_short_run_of_the_fuzzer_finds_nothing():
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-1000:]
     assert "0 faults" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (np.full((2, 3), np.nan), "metric contains NaN"),
+        (np.ones((2, 2)), "expected 2|must be an array of shape"),
+        (np.ones(6), "metric must have shape"),
+        (np.ones((0, 3)), "a row for each feature"),
+        (np.ones((2, 3), dtype="S1"), "unknown dtype"),
+    ],
+)
+@pytest.mark.parametrize("name", ["learner", "function"])
+def test_a_damaged_metric_is_refused(name, metric, message, tmp_path):
+    header, arrays, place = _with_metric(name, tmp_path)
+    with pytest.raises(FileFormatError, match=message):
+        colk.load(write(header, [*arrays[:place], metric, *arrays[place + 1 :]], tmp_path))
+
+
+def test_a_metric_has_a_row_for_each_feature_of_the_learner(tmp_path):
+    header, arrays, place = _with_metric("learner", tmp_path)
+    with pytest.raises(FileFormatError, match="2 features, expected 4"):
+        colk.load(write(header, [*arrays[:place], np.ones((4, 3)), *arrays[place + 1 :]], tmp_path))
+
+
+def _with_metric(name, folder):
+    """The parts of a file of a model with a metric, and the place of the metric."""
+    make, learn = CASES["COLK in a metric"]
+    model = learn(make(), slice(0, SEEN))
+    model = model.function if name == "function" else model
+    header, arrays = parts(model, folder)
+    is_metric = [np.array_equal(array, model.kernel.metric) for array in arrays]
+    return header, arrays, is_metric.index(True)

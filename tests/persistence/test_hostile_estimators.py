@@ -24,8 +24,8 @@ def test_names_have_a_column_each(tmp_path):
     """Compiled code writes a feature to the column of its name."""
     make, learn = CASES["river.COLKRegressor"]
     header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
-    header["model"]["names"] += ["more", "and more"]
-    with pytest.raises(FileFormatError, match="does not have the features of the model"):
+    header["model"]["columns"]["names"] += ["more", "and more"]
+    with pytest.raises(FileFormatError, match="n_features is 2 here and 4"):
         colk.load(write(header, arrays, tmp_path))
 
 

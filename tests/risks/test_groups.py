@@ -145,9 +145,9 @@ def test_groups_are_needed_and_checked():
     with pytest.raises(ValueError, match="for the risk"):
         COLKRegressor().fit(X, y, groups=groups)
     with pytest.raises(ValueError, match=r"takes a risk of losses.*fit\(X, y, groups"):
-        TableModel(["a", "b"], "y", risk="group")
+        TableModel("y", ["a", "b"], risk="group")
     with pytest.raises(ValueError, match=r"takes a risk of losses.*COLKClassifier\(risk='auc'"):
-        TableModel(["a", "b"], "y", risk="auc")
+        TableModel("y", ["a", "b"], risk="auc")
 
 
 @pytest.mark.compiled

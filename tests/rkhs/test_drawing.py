@@ -7,7 +7,7 @@ import pytest
 mpl.use("Agg")
 
 from colk import COLK, KernelExpansion
-from colk.kernels import Gaussian
+from colk.kernels import Gaussian, Mahalanobis
 
 RNG = np.random.default_rng(0)
 
@@ -23,6 +23,17 @@ def test_a_plot_shows_the_values_of_the_function(n_features):
     points = np.tile(f.atoms.mean(axis=0), (30, 1))
     points[:, 0] = curve.get_xdata()
     assert np.array_equal(curve.get_ydata(), f(points))
+
+
+def test_a_plot_in_a_metric_is_over_the_features():
+    kernel, points = Mahalanobis(Gaussian(1.0), [[2.0, 0.0], [0.0, 0.5]]), RNG.normal(size=(5, 2))
+    f = KernelExpansion(kernel, kernel.points(points), RNG.normal(size=5))
+    np.testing.assert_allclose(kernel.preimages(f.atoms), points, rtol=1e-12)
+    np.testing.assert_allclose(f.plot(resolution=9).lines[0].get_xydata(), points, rtol=1e-12)
+    wide = Mahalanobis(Gaussian(1.0), RNG.normal(size=(3, 1)))
+    g = KernelExpansion(wide, wide.points(RNG.normal(size=(4, 3))), np.ones(4))
+    np.testing.assert_allclose(wide.points(wide.preimages(g.atoms)), g.atoms, rtol=1e-12)
+    assert len(g.plot(resolution=9).lines) == 3
 
 
 def test_a_function_without_atoms_has_no_range():

@@ -148,6 +148,20 @@ static void try_rows(ptrdiff_t n)
     free(u), free(v), free(w);
 }
 
+static void try_transform(ptrdiff_t n, ptrdiff_t p) /* out has exactly n numbers */
+{
+    ptrdiff_t stride = VECTORS(n);
+    double *x = filled(1, p, p, 0.0), *A = filled(p, stride, n, NAN), *out = filled(1, n, 0, NAN);
+    transform(x, p, A, stride, out, n);
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double total = 0.0;
+        for (ptrdiff_t k = 0; k < p; k++)
+            total += x[k] * A[k * stride + j];
+        expect("transform", n, out[j], total, (double)p);
+    }
+    free(x), free(A), free(out);
+}
+
 /* ---- the factor ---- */
 
 static double *factor_of(ptrdiff_t n) /* rows of U': a lower triangle, zeros elsewhere */
@@ -402,6 +416,7 @@ int main(void)
         ptrdiff_t n = sizes[i];
         try_kernels(n);
         try_rows(n);
+        for (ptrdiff_t p = 1; p <= 9; p += 4) try_transform(n, p);
         try_solve(n);
         for (double reach = 0.1; reach < 1e4; reach *= 10.0)
             try_mergers(n, 1e-3, reach), try_mergers(n, -1e-3, reach), try_mergers(n, 0.0, reach);

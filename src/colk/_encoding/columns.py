@@ -148,13 +148,13 @@ def as_texts(values: Any, name: str) -> NDArray[np.object_]:
 
 
 def check_utf8(texts: Sequence[str | None], name: str) -> None:
-    """Raise if a text cannot be written as UTF-8, because half of a surrogate pair is missing.
+    r"""Raise if a text cannot be written as UTF-8, because half of a surrogate pair is missing.
 
     Examples
     --------
-    >>> check_utf8(["Bonn", "\\ud800"], "city")
+    >>> check_utf8(["Bonn", "\ud800"], "city")
     Traceback (most recent call last):
-    ValueError: city has a text that is not UTF-8: '\\ud800'
+    ValueError: city has a text that is not UTF-8: '\ud800'
     """
     try:
         "".join(text for text in texts if text is not None).encode()

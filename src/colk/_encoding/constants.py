@@ -12,7 +12,7 @@ from colk._resolution import differ
 from colk._validation import Array
 from colk.errors import FileFormatError, warn_caller
 
-__all__ = ["ConstantColumns", "Constants", "told_constants", "warn_of_constants"]
+__all__ = ["ConstantColumns", "ConstantValues", "told_constants", "warn_of_constants"]
 
 # With fewer rows, a column is not taken for constant.
 _FEWEST = 20
@@ -28,7 +28,7 @@ _NAMED = 5
     varies=stored.Array("n_cells", dtype=np.bool_),
     n_rows=stored.Count(),
 )
-class Constants:
+class ConstantValues:
     """The columns of a table that have had one value so far, up to rounding errors.
 
     Such a column says nothing about the targets, and nothing shows how far apart its values may
@@ -47,7 +47,7 @@ class Constants:
     Examples
     --------
     >>> rows = np.column_stack([np.arange(30.0), np.full(30, 5.0)])
-    >>> constants = Constants.none(2).learned(rows)
+    >>> constants = ConstantValues.none(2).learned(rows)
     >>> constants.places
     array([1])
     >>> constants.held(np.array([[7.0, 8.0]]))
@@ -78,7 +78,7 @@ class Constants:
         """The columns that are constant, as far as the rows are enough to tell."""
         return np.flatnonzero(~self.varies) if self.n_rows >= _FEWEST else np.arange(0)
 
-    def learned(self, cells: Array) -> "Constants":
+    def learned(self, cells: Array) -> "ConstantValues":
         """Return the state after more rows.
 
         Parameters
@@ -94,9 +94,9 @@ class Constants:
             if len(known):
                 values[k] = known[0] if np.isnan(values[k]) else values[k]
                 varies[k] = differ(known, values[k]).any()
-        return Constants(values, varies, self.n_rows + len(cells))
+        return ConstantValues(values, varies, self.n_rows + len(cells))
 
-    def widened(self, n_new: int) -> "Constants":
+    def widened(self, n_new: int) -> "ConstantValues":
         """Return the state with more columns, which were 0 in all rows so far.
 
         Parameters
@@ -106,7 +106,7 @@ class Constants:
         """
         first = np.full(n_new, 0.0 if self.n_rows else np.nan)
         varies = np.append(self.varies, np.zeros(n_new, dtype=bool))
-        return Constants(np.append(self.values, first), varies, self.n_rows)
+        return ConstantValues(np.append(self.values, first), varies, self.n_rows)
 
     def held(self, cells: Array, *, training: bool = False) -> Array:
         """Return rows with the known value in each constant column.
@@ -138,7 +138,7 @@ class Constants:
 class ConstantColumns:
     """The part of a `TableEncoder` that leaves constant columns out, once it watches for them."""
 
-    constants: Constants | None  # of numbers, dates, circles and codes; None: not watched
+    constants: ConstantValues | None  # of numbers, dates, circles and codes; None: not watched
     gaps: list[str]
 
     @property
@@ -153,7 +153,7 @@ class ConstantColumns:
 
     def watch_constants(self) -> Self:
         """Watch for constant columns from the first row on; return the encoder."""
-        self.constants = Constants.none(self.n_fixed)
+        self.constants = ConstantValues.none(self.n_fixed)
         return self
 
     @property
@@ -182,6 +182,21 @@ class ConstantColumns:
             places = self.constants.places
             unit[places[places < len(unit)]] = _ENDLESS
         return unit
+
+    def with_constants(self, row: Array) -> Array:
+        """Return an encoded row with the known values of constant columns; unknown ones are 0.
+
+        Parameters
+        ----------
+        row : array of shape (k,)
+            The row.
+        """
+        row = row.copy()
+        if self.constants is not None:
+            places = self.constants.places
+            places = places[places < len(row)]
+            row[places] = np.nan_to_num(self.constants.values[places])
+        return row
 
     def _held(self, cells: Array, training: bool) -> Array:
         """Return rows with known values in constant columns, after learning rows of training."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._encoding.columns import Column, as_texts, checked_table
-from colk._encoding.constants import ConstantColumns, Constants
+from colk._encoding.constants import ConstantColumns, ConstantValues
 from colk._encoding.dates import cycles_in, on_circle, years_of
 from colk._encoding.effects import CategoryEffects, EffectColumns, Places
 from colk._encoding.gap_columns import MISSING, GapColumns
@@ -48,8 +48,8 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
     the first data had gaps, at least 30 rows and at most 60 columns; each value of a category
     counts as a column. Otherwise it is filled with the column's median.
 
-    New values of a category get new codes, until all values take 16 MB. The first gap in a column adds an indicator at the end
-    of the row, which is 0 in all earlier rows.
+    New values of a category get new codes, until all values take 16 MB. The first gap in a column
+    adds an indicator at the end of the row, which is 0 in all earlier rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
         The number of values of each category that the filler uses. Default: none.
     effects : sequence of CategoryEffects, default=()
         The effects of categories on the target.
-    constants : Constants, optional
+    constants : ConstantValues, optional
         Columns that have had one value so far, which new rows keep. Default: not watched.
 
     Examples
@@ -100,7 +100,7 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
         filler: GapFiller | None = None,
         predictors: Mapping[str, int] | None = None,
         effects: Sequence[CategoryEffects] = (),
-        constants: Constants | None = None,
+        constants: ConstantValues | None = None,
     ) -> None:
         self.columns = tuple(Column(*column).check() for column in columns)
         if not columns or len({column.name for column in columns}) < len(columns):

@@ -6,7 +6,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._encoding.columns import Column
-from colk._encoding.constants import Constants
+from colk._encoding.constants import ConstantValues
 from colk._encoding.dates import CYCLES
 from colk._encoding.effects import CategoryEffects
 from colk._encoding.gaps import GapFiller
@@ -27,7 +27,7 @@ FIELDS: dict[str, stored.Field] = {
     "filler": stored.Optional(stored.Object(GapFiller)),
     "predictors": stored.ListOf(stored.Count(at_most=FEW_VALUES)),
     "effects": stored.ListOf(stored.Object(CategoryEffects)),
-    "constants": stored.Optional(stored.Object(Constants)),
+    "constants": stored.Optional(stored.Object(ConstantValues)),
 }
 
 

@@ -1,5 +1,6 @@
 cimport cython
 from colk._engine cimport inverse_curvature
+from colk._engine.fixed_share cimport FixedShare
 from colk._engine.newton_iterate cimport NewtonIterate
 from colk._engine.simd cimport loops, maths as math
 
@@ -9,6 +10,7 @@ cdef double MOST_LOSS, RATE, SHARE, FAST_LAPSE, FIRST_LAPSE, SPEED
 cdef class ExpertMixture(NewtonIterate):
     cdef readonly double first_step
     cdef double[:, ::1] predictions, slopes, curvatures, multiples, gains
+    cdef FixedShare mixture
     cdef readonly double[::1] mixture_weights
     cdef double[::1] lost, mixed
     cdef Py_ssize_t row_of(self, Py_ssize_t e) noexcept nogil
@@ -17,7 +19,7 @@ cdef class ExpertMixture(NewtonIterate):
     @cython.locals(place=Py_ssize_t, is_finite=bint, slope=double)
     cdef void note(self, Py_ssize_t e, double lost) noexcept nogil
     cdef void mix_predictions(self) noexcept nogil
-    @cython.locals(least=double, total=double, weight=double)
+    @cython.locals(least=double)
     cdef void update_weights(self) noexcept nogil
     cdef void add_pending(self) noexcept nogil
     cdef void add_multiple(self, Py_ssize_t e) noexcept nogil

@@ -1,10 +1,9 @@
 """A mixture of three experts on one dictionary, weighted by their losses (fixed share).
 
 The first expert makes second-order steps. The second, fast one makes them as if P were SPEED times
-as large. The third makes first-order steps. f = Σ_e p_e f_e. Each step multiplies the weights p by
-exp(−rate·loss) and spreads a share of them evenly. If compression costs f_e the H-norm ε_e, it
-costs f at most √(Σ_e p_e ε_e²); eps bounds that. Rows of the weights: f, the experts, then the
-previous iterate.
+as large. The third makes first-order steps. f = Σ_e p_e f_e. The weights p follow the losses
+(`fixed_share.py`). If compression costs f_e the H-norm ε_e, it costs f at most √(Σ_e p_e ε_e²); eps
+bounds that. Rows of the weights: f, the experts, then the previous iterate.
 """
 
 import math
@@ -16,6 +15,7 @@ from colk import _stored as stored
 from colk._engine import inverse_curvature
 from colk._engine.buffers import zeros
 from colk._engine.dictionary import Dictionary
+from colk._engine.fixed_share import FixedShare
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.newton_iterate import NewtonIterate
 from colk._engine.simd import loops
@@ -27,8 +27,8 @@ __all__ = ["ExpertMixture", "count_experts"]
 # The experts, and the factor of P for the fast one.
 SECOND, FAST, FIRST = 0, 1, 2
 EXPERTS, SPEED = 3, 4.0
-# Losses are divided by MOST_LOSS times the mean loss and clipped at 1; p is multiplied by
-# exp(−RATE·loss), and SHARE of p is spread evenly.
+# Losses are divided by MOST_LOSS times the mean loss and clipped at 1. RATE and SHARE are those of
+# the update of p.
 MOST_LOSS, RATE, SHARE = 10.0, 0.5, 0.001
 # The variance at a sample grows by 1/γ, where γ = 1 − FAST_LAPSE·p_fast − FIRST_LAPSE·p_first. With
 # a larger share for the first-order expert, a low γ would keep the second-order expert behind it on
@@ -53,6 +53,7 @@ class ExpertMixture(NewtonIterate):
     """
 
     first_step: float
+    mixture: FixedShare  # p
     mixture_weights: Array  # (experts,): p
     lost: Array  # (experts,): their losses at this step, in [0, 1]·weight
     predictions: Array  # (experts·window, outputs): f_e at the points of the window
@@ -67,7 +68,11 @@ class ExpertMixture(NewtonIterate):
     ) -> None:
         super().__init__(dictionary, window, P)
         size, q = self.window.size, self.n_outputs
-        self.first_step, self.mixture_weights = first_step, np.full(EXPERTS, 1.0 / EXPERTS)
+        self.first_step, self.mixture = (
+            first_step,
+            FixedShare(np.full(EXPERTS, 1.0 / EXPERTS), SHARE),
+        )
+        self.mixture_weights = self.mixture.weights
         self.predictions, self.slopes = zeros((2, EXPERTS * size, q))
         self.curvatures, self.mixed = zeros((EXPERTS, size)), zeros(size)
         self.multiples, self.gains = zeros((EXPERTS, q)), zeros((EXPERTS, 2))
@@ -75,15 +80,15 @@ class ExpertMixture(NewtonIterate):
 
     def fields(self) -> dict[str, stored.Field]:
         """Fields that `pack` returns."""
-        return {"says": stored.Array(EXPERTS, above=0.0, adds_to=1.0)}
+        return {"mixture": self.mixture.fields()}
 
     def pack(self) -> dict[str, Any]:
         """Return numbers and arrays from which `unpack` restores the exact state."""
-        return {"says": np.array(self.mixture_weights)}
+        return {"mixture": self.mixture.pack()}
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
-        np.asarray(self.mixture_weights)[:] = packed["says"]
+        self.mixture.unpack(packed["mixture"])
 
     def row_of(self, e: int) -> int:
         """First row of the weights of expert e."""
@@ -127,16 +132,13 @@ class ExpertMixture(NewtonIterate):
                     self.window.predictions[b, c] += self.mixture_weights[e] * value
 
     def update_weights(self) -> None:
-        """Update p by the exponentials of the losses, and γ from p."""
-        least, total = self.lost[0], 0.0
+        """Update p by the losses, and γ from p."""
+        least = self.lost[0]
         for e in range(EXPERTS):
             least = min(least, self.lost[e])
         for e in range(EXPERTS):
-            self.mixture_weights[e] *= math.exp(RATE * (least - self.lost[e]))
-            total += self.mixture_weights[e]
-        for e in range(EXPERTS):
-            weight = (1.0 - SHARE) * self.mixture_weights[e] / total
-            self.mixture_weights[e] = weight + SHARE / EXPERTS
+            self.mixture.lost[e] = RATE * (self.lost[e] - least)
+        self.mixture.update()
         self.P.set_forgetting(
             1.0 - FAST_LAPSE * self.mixture_weights[FAST]
             - FIRST_LAPSE * self.mixture_weights[FIRST]

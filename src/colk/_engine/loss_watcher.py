@@ -11,6 +11,8 @@ class LossWatcher:
 
     __signature__ = SourceSignature()
 
+    has_alarm: bool  # whether there was an alarm on which the stream has not acted yet
+
     def take(self, loss: float, points: Array, row: int) -> int:
         """Take the loss of a sample before its step, and its features, a row of `points`."""
         return 0

@@ -23,13 +23,13 @@ cdef class NewtonStream(KernelStream):
     cdef readonly bint is_kinked, restart
     cdef readonly LossStatistics statistics
     cdef public double squared_slope, mean_curvature
-    cdef public Py_ssize_t restarts, rested_until
+    cdef public Py_ssize_t restarts
     cdef double[::1] noise
     cdef int make_room(self) except -1
     cdef int look(self) except -1 nogil
     @cython.locals(left_out=double)
     cdef double step(self) except? -1.5e300 nogil
-    @cython.locals(left_out=double, changed=bint)
+    @cython.locals(left_out=double)
     cdef inline double move(self, double* slopes) except? -1.5e300 nogil
     @cython.locals(dependent=bint, spent=double, moved=double)
     cdef inline double compress(self, double eps) except? -1.5e300 nogil

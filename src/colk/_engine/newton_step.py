@@ -40,7 +40,7 @@ class NewtonStream(KernelStream):
     trust : float
         Largest move of a sample's own prediction, in units of 1 + the largest |target|.
     restart : bool
-        Whether P restarts after an abrupt change of the losses.
+        Whether P restarts if the watcher of the losses raises an alarm.
     eps_bound, eps_share : float
         Largest H-norm of a step's compression error: eps_bound + eps_share × the RMS step norm.
     most_atoms : int
@@ -56,7 +56,7 @@ class NewtonStream(KernelStream):
     tallies: ClassVar[dict[str, stored.Field]] = {
         **KernelStream.tallies,
         **dict.fromkeys(("squared_slope", "mean_curvature"), stored.Number(finite=False)),
-        **dict.fromkeys(("rested_until", "restarts"), stored.Count()),
+        "restarts": stored.Count(),
     }
 
     P: InverseCurvature
@@ -88,7 +88,7 @@ class NewtonStream(KernelStream):
         super().__init__(**common)
         self.P, self.trust, self.late = P, trust, 1.0
         self.eps_bound, self.eps_share, self.most_atoms = eps_bound, eps_share, most_atoms
-        self.restart, self.restarts, self.rested_until = restart, 0, LATEST
+        self.restart, self.restarts = restart, 0
         self.is_kinked = len(self.loss.kinks) > 0
         self.statistics = LossStatistics()
         self.squared_slope = self.mean_curvature = self.eps = 0.0
@@ -165,10 +165,9 @@ class NewtonStream(KernelStream):
 
     def move(self, slopes: Array) -> float:
         """θ ← θ − P⁺ a z, point by point; return the H-norm of the parts outside the span."""
-        changed = self.restart and self.statistics.has_changed(self.window, self.steps == 0)
-        if changed and self.steps >= self.rested_until:
+        if self.restart and self.watcher.has_alarm:
             self.P.restart(self.dictionary.size)
-            self.restarts, self.rested_until = self.restarts + 1, self.steps + LATEST
+            self.restarts, self.watcher.has_alarm = self.restarts + 1, False
         self.remember_and_shrink(1.0)
         self.eps, left_out = self.eps_bound + self.eps_share * math.sqrt(self.squared_move), 0.0
         for b in range(self.window.size):

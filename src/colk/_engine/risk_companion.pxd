@@ -2,6 +2,7 @@ cimport cython
 from colk._engine cimport tracked_risk
 from colk._engine.contracts cimport LossContract, RiskContract, TrackerContract
 from colk._engine.dictionary cimport Dictionary
+from colk._engine.fixed_share cimport FixedShare
 from colk._engine.simd cimport loops, maths as math
 from colk._engine.tracked_risk cimport TrackedRisk
 from colk._engine.window cimport Window
@@ -16,6 +17,7 @@ cdef class RiskCompanion:
     cdef Window window
     cdef readonly Py_ssize_t n_outputs, mean_row, first
     cdef readonly TrackedRisk steering, of_mixture
+    cdef FixedShare mixture
     cdef readonly double[::1] latest_weights, mixture_weights, recent, squares, fourths, scores
     cdef double[:, ::1] values, mixed, slopes, gradient, predictions
     cdef readonly double curvature, length
@@ -36,7 +38,7 @@ cdef class RiskCompanion:
     @cython.locals(first=Py_ssize_t)
     cdef void record(self, double[:, ::1] lines, Py_ssize_t k) noexcept nogil
     cdef void start_again(self) noexcept nogil
-    @cython.locals(total=double, prior=double, rate=double)
+    @cython.locals(rate=double)
     cdef void accept(self, Py_ssize_t steps) noexcept nogil
     cdef void approach(self, Py_ssize_t e, Py_ssize_t row, Py_ssize_t c, double rate) noexcept nogil
     @cython.locals(lost=double, square=double, unit=double, deciding=double)

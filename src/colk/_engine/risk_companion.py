@@ -4,11 +4,10 @@ The stream admits, drops and prices atoms by the mean's function alone, so that 
 of a stream without a companion. The companion has four functions in further rows of weights: the
 iterate r under the risk, its average r̄, the average m̄ of the mean's iterate, and the mixture f =
 p₀m + p₁r + p₂r̄ + p₃m̄. The weights p descend along the risk of f itself, so that they find the
-best mixture, not the best of the four. Each step multiplies p by exp(−rate·score). The score of a
-function is the derivative of the risk along the direction from m to that function, at a sample
-before it is learned and in units of the score's own spread (exponentiated gradient). A share of p
-returns to its first values (fixed share). The function that predicts has the average p̄ of the
-latest p, which varies less.
+best mixture, not the best of the four: they follow the scores of the functions (`fixed_share.py`).
+The score of a function is the derivative of the risk along the direction from m to that function,
+at a sample before it is learned and in units of the score's own spread (exponentiated gradient).
+The function that predicts has the average p̄ of the latest p, which varies less.
 """
 
 import math
@@ -20,6 +19,7 @@ from colk import _stored as stored
 from colk._engine.buffers import zeros
 from colk._engine.contracts import LossContract, RiskContract, TrackerContract
 from colk._engine.dictionary import Dictionary
+from colk._engine.fixed_share import FixedShare
 from colk._engine.simd import loops
 from colk._engine.tracked_risk import TrackedRisk
 from colk._engine.window import Window
@@ -36,9 +36,9 @@ SLOW, LATEST, MEMORY = 200, 1000, 20000
 STEADY = 0.1
 # Number of losses that are kept.
 WINDOW = 1000
-# Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST; p
-# is multiplied by exp(−RATE·score), and SHARE of p returns to the first values, which are
-# FIRST_SHARE for each function but m. Over the 1/SHARE samples that p remembers, the exponent is
+# Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST.
+# RATE and SHARE are those of the update of p, whose first values are FIRST_SHARE for each function
+# but m. Over the 1/SHARE samples that p remembers, the exponent is
 # about RATE/√SHARE standard errors of the score, so a risk of rare losses needs larger gains. At
 # this rate p varies, and its average p̄ over about 1/AVERAGED samples does not.
 MOST, RATE, SHARE, FIRST_SHARE, AVERAGED = 20.0, 0.2, 0.00025, 0.05, 0.001
@@ -78,6 +78,7 @@ class RiskCompanion:
     steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
     of_mixture: TrackedRisk  # of the mixture, at a slow rate: it gives the scores
     first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
+    mixture: FixedShare  # p
     latest_weights: Array  # (candidates,): p
     mixture_weights: Array  # (candidates,): p̄
     values: Array  # (1, outputs): predictions of a candidate at the sample
@@ -108,9 +109,10 @@ class RiskCompanion:
         self.steering, self.of_mixture = TrackedRisk(risk, tracker), TrackedRisk(risk, tracker)
         self.squares, self.fourths, self.scores = zeros((3, CANDIDATES))
         self.predictions = zeros((CANDIDATES, self.n_outputs))
-        self.latest_weights, self.mixture_weights = np.full((2, CANDIDATES), FIRST_SHARE)
-        self.latest_weights[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
-        self.mixture_weights[MEAN] = self.latest_weights[MEAN]
+        first = np.full(CANDIDATES, FIRST_SHARE)
+        first[MEAN] = 1.0 - (CANDIDATES - 1) * FIRST_SHARE
+        self.mixture, self.mixture_weights = FixedShare(first, SHARE), first
+        self.latest_weights = self.mixture.weights
         self.values, self.mixed = zeros((2, 1, self.n_outputs))
         self.slopes, self.gradient = zeros((2, 1, self.n_outputs))
         self.curvature = self.length = self.mixed_loss = 0.0
@@ -122,7 +124,7 @@ class RiskCompanion:
         """Fields that `pack` returns."""
         return stored.Record(
             {
-                "p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
+                "mixture": self.mixture.fields(),
                 "mean_p": stored.Array(CANDIDATES, above=0.0, adds_to=1.0),
                 "squares": stored.Array(CANDIDATES, at_least=0.0),
                 "fourths": stored.Array(CANDIDATES, at_least=0.0),
@@ -134,7 +136,7 @@ class RiskCompanion:
     def pack(self) -> dict[str, Any]:
         """Return numbers and arrays from which `unpack` restores the exact state."""
         return {
-            "p": np.array(self.latest_weights),
+            "mixture": self.mixture.pack(),
             "mean_p": np.array(self.mixture_weights),
             "squares": np.array(self.squares),
             "fourths": np.array(self.fourths),
@@ -144,7 +146,7 @@ class RiskCompanion:
 
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
-        np.asarray(self.latest_weights)[:] = packed["p"]
+        self.mixture.unpack(packed["mixture"])
         np.asarray(self.mixture_weights)[:] = packed["mean_p"]
         np.asarray(self.squares)[:] = packed["squares"]
         np.asarray(self.fourths)[:] = packed["fourths"]
@@ -265,12 +267,8 @@ class RiskCompanion:
         self.reward(RISK_AVERAGE, rate)
         self.reward(RISK, rate)
         self.reward(MEAN_AVERAGE, rate)
-        total = 0.0
+        self.mixture.update()
         for e in range(CANDIDATES):
-            total += self.latest_weights[e]
-        for e in range(CANDIDATES):
-            prior = 1.0 - (CANDIDATES - 1) * FIRST_SHARE if e == MEAN else FIRST_SHARE
-            self.latest_weights[e] = (1.0 - SHARE) * self.latest_weights[e] / total + SHARE * prior
             self.mixture_weights[e] += AVERAGED * (self.latest_weights[e] - self.mixture_weights[e])
         rate = 4.0 / (min(steps, MEMORY) + 4.0)
         for c in range(self.n_outputs):
@@ -285,20 +283,20 @@ class RiskCompanion:
         )  # fmt: skip
 
     def reward(self, e: int, rate: float) -> None:
-        """Multiply the weight of a candidate by the exponential of its advantage over m."""
+        """Set the exponent of a candidate by its disadvantage to m."""
         lost = self.scores[e]
         if not abs(lost) < LARGEST_SCORE:
             lost = -LARGEST_SCORE if lost < 0.0 else LARGEST_SCORE
         square = lost * lost
         self.squares[e] += rate * (square - self.squares[e])
         self.fourths[e] += rate * (square * square - self.fourths[e])
-        unit = max(self.squares[e], self.squares[RISK_AVERAGE])
+        unit, self.mixture.lost[e] = max(self.squares[e], self.squares[RISK_AVERAGE]), 0.0
         if unit > 0.0:
             deciding = 0.0
             if self.fourths[e] > 0.0:
                 deciding = self.squares[e] * self.squares[e] / (rate * self.fourths[e])
             lost = min(max(lost / math.sqrt(unit), -MOST), MOST) * deciding / (deciding + FEW)
-            self.latest_weights[e] *= math.exp(-RATE * min(self.window.weights[0], 1.0) * lost)
+            self.mixture.lost[e] = RATE * min(self.window.weights[0], 1.0) * lost
 
     def mix(self) -> None:
         """Set the weights of the mixture."""

@@ -34,7 +34,6 @@ cdef class Stream:
     cdef inline Py_ssize_t advance_locked(self, const double[:, ::1] X, const double[:, ::1] Y,
                                    const double[::1] weight, Py_ssize_t start, Py_ssize_t stop) except -1
     cdef inline int take_row(self) noexcept nogil
-    cdef inline Py_ssize_t advance_row(self) except -1
     cdef int make_room(self) except -1
     cdef int flush(self) except -1 nogil
     cpdef Py_ssize_t learn_one(self, x, y, weight) except -2

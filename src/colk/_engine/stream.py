@@ -70,9 +70,7 @@ class Stream:
     averaged: int  # first row of the weights of the average; 0 without averaging
     shown: int  # first row of the weights of the function that predicts
     row: Array  # (1, p): one sample
-    point: Array  # (1, width): the same sample as the window holds it
-    maps: bool  # whether it is the row times the matrix, not the row itself
-    matrix: Array  # (p, whole vectors)
+    point: Array  # (1, width): the row, or if the stream `maps`, the row times the matrix
     diverged: bool  # whether the last `advance` stopped because a step would diverge
     reached: int  # the row whose step is being made
     postponed: BaseException | None  # an error to raise after the step is complete
@@ -317,15 +315,10 @@ class Stream:
         self.row, self.matrix, self.maps = zeros((1, len(matrix))), matrix, True
 
     def take_row(self) -> int:
-        """Write the row of a sample to the point that is learned or predicted."""
+        """Write the row to the point."""
         if self.maps:
             loops.transform(self.row, 0, self.matrix, self.point, 0)
         return 0
-
-    def advance_row(self) -> int:
-        """Learn from the sample in the row; see `advance_locked`."""
-        self.take_row()
-        return self.advance_locked(self.point, self.target, self.weight, 0, 1)
 
     def learn_one(self, x: Any, y: Any, weight: Any) -> int:
         """Learn from one sample, a list or tuple and a number, without arrays.
@@ -337,7 +330,8 @@ class Stream:
         try:
             if not self.place(x, y, weight):
                 return -1
-            return self.advance_row()
+            self.take_row()
+            return self.advance_locked(self.point, self.target, self.weight, 0, 1)
         finally:
             self.leave()
 

@@ -57,7 +57,9 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     with interruptible():
         save(smaller, arguments.out)
-    peak = float(found.function.kernel.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5
+    peak = (
+        float(found.function.kernel.of_atoms.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5
+    )
     print(f"{len(found.kept) + len(found.removed)} → {len(found.kept)} atoms")
     print(f"certificate: ‖f − f~‖ ≤ {found.error:.6g}")
     if hasattr(found.function.kernel, "bandwidth"):

@@ -140,7 +140,7 @@ def _most_varying(model: TableModel) -> list[str]:
     names = list(model.features)
     if len(names) <= _MOST_FEATURES:
         return names
-    atoms, center, unit = model.function.atoms, model.center, model.unit
+    atoms, center, unit = _atoms(model), model.center, model.unit
     ranges = {}
     for name in names[:_COMPARED]:
         values: Any = _shown_values(model, name) if name in model.categorical else ()
@@ -151,6 +151,10 @@ def _most_varying(model: TableModel) -> list[str]:
         ranges[name] = max((float(np.ptp(found)) for _, found, _ in _values(model, rows)))
     chosen = sorted(ranges, key=ranges.__getitem__, reverse=True)[:_MOST_FEATURES]
     return [name for name in names if name in chosen]
+
+
+def _atoms(model: TableModel) -> Array:
+    return model.function.kernel.preimages(model.function.atoms)
 
 
 def _reach(
@@ -166,7 +170,7 @@ def _reach(
 
 
 def _line(axes: "Axes", model: TableModel, name: str) -> None:
-    low, high, atoms = _reach(model, name, model.function.atoms, model.center, model.unit)
+    low, high, atoms = _reach(model, name, _atoms(model), model.center, model.unit)
     grid = _date_grid(low, high) if name in model.dates else np.linspace(low, high, _POINTS)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = _cells(model, name, grid)

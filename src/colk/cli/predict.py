@@ -23,7 +23,7 @@ from colk.cli.rejects import Rejects
 
 if TYPE_CHECKING:
     from colk.tabular import TableModel
-    from colk.tabular.reading import Rows, Source
+    from colk.tabular.reading import RowBatch, Source
 
 __all__ = ["add_parser"]
 
@@ -123,7 +123,7 @@ def _texts(model: "TableModel", arguments: argparse.Namespace, source: "Source")
 
 
 def _predicted(
-    model: "TableModel", rows: "Rows", carried: tuple[str, ...], coverage: float | None
+    model: "TableModel", rows: "RowBatch", carried: tuple[str, ...], coverage: float | None
 ) -> Mapping[str, list[Any]]:
     """Return columns of predictions, with None for unusable rows."""
     lines = [*rows.lines.tolist(), *(reject.line for reject in rows.rejects)]

@@ -20,7 +20,7 @@ from colk.persistence import save
 from colk.tabular import TableModel
 from colk.tabular.baselines import Baselines, LinearBaseline
 from colk.tabular.left_out import LeftOutRows
-from colk.tabular.reading import Position, Rows, Source
+from colk.tabular.reading import Position, RowBatch, Source
 from colk.tabular.record import Predicted, RunRecord, Score
 
 __all__ = ["Phase", "Place", "Run"]
@@ -270,7 +270,7 @@ class Run:
         room = size - total % size
         return room if self.every is None else min(room, self.every - total % self.every)
 
-    def _learn_piece(self, rows: Rows, which: slice, path: str) -> None:
+    def _learn_piece(self, rows: RowBatch, which: slice, path: str) -> None:
         columns, lines = self._kept(rows, which, self.place.before + which.start)
         y = columns[self.model.target]
         found = self.record.watch(self.model, columns, y, path, lines)
@@ -293,14 +293,14 @@ class Run:
 
     # -- rows --------------------------------------------------------------------------------
 
-    def _path(self, rows: Rows) -> str:
+    def _path(self, rows: RowBatch) -> str:
         return self.source.paths[rows.start.file]
 
-    def _all_rows(self) -> Iterator[Rows]:
+    def _all_rows(self) -> Iterator[RowBatch]:
         return self.source.rows(self.model.wanted)
 
     def _kept(
-        self, rows: Rows, which: slice, first: int
+        self, rows: RowBatch, which: slice, first: int
     ) -> tuple[dict[str, Any], NDArray[np.int64]]:
         """Return the rows of a batch that are not held out, and their lines."""
         columns = {name: values[which] for name, values in rows.columns.items()}

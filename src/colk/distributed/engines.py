@@ -16,7 +16,7 @@ from uuid import uuid4
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.thread_pool import use_threads
 from colk.rkhs.polishing.blocks import add
-from colk.rkhs.polishing.objective import Objective
+from colk.rkhs.polishing.objective import SmoothedObjective
 
 __all__ = ["DaskParts", "ExecutorParts", "Parts", "Progress", "run_alone"]
 
@@ -104,7 +104,7 @@ class DaskParts:
 
     def _share(self, value: Any) -> Any:
         """Return a future of an objective, which all tasks of a stage share."""
-        if not isinstance(value, Objective):
+        if not isinstance(value, SmoothedObjective):
             return value
         if self._shared[0] is not value:
             self._shared = value, self._submit(_same, value)

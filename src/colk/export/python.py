@@ -288,7 +288,9 @@ def scores(X):
     return {found}
 """
     moved = "    x = [(u - m) / s for u, m, s in zip(x, SHIFT, STRETCH)]\n" if scaled else ""
-    moved += "    x = [sum(u * a for u, a in zip(x, column)) for column in METRIC]\n" if maps else ""
+    moved += (
+        "    x = [sum(u * a for u, a in zip(x, column)) for column in METRIC]\n" if maps else ""
+    )
     return f"""
 def score(x):
     if len(x) != {p}:

@@ -147,6 +147,10 @@ class Kernel(KernelContract):
         """Return points as atoms are kept: X, or XA with a metric A."""
         return np.asarray(X, dtype=np.float64)
 
+    def preimages(self, kept: Array) -> Array:
+        """Return the shortest points that are kept as these, such as atoms for a figure."""
+        return kept
+
     def bind(self, n_features: int) -> "Kernel":
         """Return an equal kernel whose `columns` may be called for points of `n_features`."""
         return self

@@ -116,6 +116,10 @@ class Mahalanobis(Kernel):
             )
         return found
 
+    def preimages(self, kept: Array) -> Array:
+        """Return zA⁺ for each row z, where A⁺ is the pseudo-inverse of A."""
+        return np.asarray(kept @ np.linalg.pinv(self.metric))
+
     def bind(self, n_features: int) -> Kernel:
         if n_features != len(self.metric):
             raise ValueError(

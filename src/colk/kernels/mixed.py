@@ -170,7 +170,7 @@ def with_categories(kernel: Kernel, categorical: tuple[int, ...]) -> Kernel:
     """Return the kernel for points with categories in these columns.
 
     It is `Mixed` for a kernel with a bandwidth, and `OneHotPolynomial` for `Linear` and
-    `Polynomial`. A kernel of one of these two classes is returned as it is.
+    `Polynomial`. A kernel of one of these two classes, also in a metric, is returned as it is.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def with_categories(kernel: Kernel, categorical: tuple[int, ...]) -> Kernel:
     >>> with_categories(Gaussian(2.0), (1,))
     Mixed(kernel=Gaussian(bandwidth=2.0), categorical=(1,), weights=(0.25,))
     """
-    if isinstance(kernel, (Mixed, OneHotPolynomial)):
+    if isinstance(kernel.of_atoms, (Mixed, OneHotPolynomial)):
         return kernel
     if isinstance(kernel, Linear):
         return OneHotPolynomial(categorical)

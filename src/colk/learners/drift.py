@@ -107,7 +107,7 @@ class DriftDetector(LossWatcher):
     def __init__(self, threshold: float = 5.5, state: dict[str, Any] | None = None) -> None:
         self.threshold = check_number(threshold, "threshold", above=0.0)
         self.events, self.drift_detected, self.n_seen = [], False, 0
-        self._ordered = np.zeros(REFERENCE)
+        self._ordered, self.has_alarm = np.zeros(REFERENCE), False
         self._scores, self._losses = np.zeros(CAPACITY), np.zeros(CAPACITY)
         self._begin()
         if state is not None:
@@ -307,7 +307,7 @@ class DriftDetector(LossWatcher):
         severity = new / old - 1.0 if old > 0.0 else math.inf
         self.events.append(DriftEvent(self.n_seen, severity, self._features.changed(window)))
         self._begin()
-        self.drift_detected = True
+        self.drift_detected = self.has_alarm = True
         return 0
 
     # -- files and pickles -------------------------------------------------------------------
@@ -318,6 +318,7 @@ class DriftDetector(LossWatcher):
         return {
             "threshold": self.threshold,
             "events": [event.state for event in self.events],
+            "has_alarm": self.has_alarm,
             "seen": self.n_seen,
             "since": self._since,
             "recent": np.array(self._recent)[: self._n_recent],
@@ -348,6 +349,7 @@ class DriftDetector(LossWatcher):
         self._recent, self._n_recent = np.append(recent, np.zeros(missing)), len(recent)
         self.events = [DriftEvent.of(state) for state in values["events"]]
         self.n_seen, self._filled = values["seen"], values["filled"]
+        self.has_alarm = values["has_alarm"]
         self._score, self._square, self._cube, self._loss = values["block"].tolist()
         self._squares, self._cubes = values["powers"].tolist()
         for k in range(size):
@@ -362,6 +364,7 @@ class DriftDetector(LossWatcher):
 stored.stores(
     threshold=stored.Number(above=0.0),
     events=stored.ListOf(stored.Anything(), size="n_events"),
+    has_alarm=stored.Flag(),
     seen=stored.Count(),
     since=stored.Count(),
     recent=stored.Array(stored.Size("n_recent", at_most=LAST), finite=False),

@@ -82,9 +82,9 @@ class NewtonCOLK(KernelLearner):
         A sample moves its own prediction by at most this many times 1 + the largest |target|.
         Default: 10. Lower it if learning diverges.
     restart : bool
-        Whether to reset P, but not f, after an abrupt change, that is, if most losses are suddenly
-        above their earlier 90 % quantile. Default: False. Without a restart, a model of many
-        samples adapts slowly to a new relationship, and a robust loss may treat the new samples as
+        Whether to reset P, but not f, if the drift detector (see `watch_drift`), which is then
+        always on, raises an alarm. Default: False. Without a restart, a model of many samples
+        adapts slowly to a new relationship, and a robust loss may treat the new samples as
         outliers.
     batch_size : int
         Number of pairs per step. Default: 1. All slopes are those at the same f, and the mean of
@@ -194,6 +194,10 @@ class NewtonCOLK(KernelLearner):
             return self.prior
         state: Any = self._state()
         return float(state.P.prior)
+
+    @property
+    def _acts_on_drift(self) -> bool:  # type: ignore[override]
+        return self.restart
 
     @property
     def restarts(self) -> int:

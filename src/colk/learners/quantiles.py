@@ -145,8 +145,8 @@ class QuantileCOLK(NewtonCOLK):
         precision += len(X) / len(shown) * (Z * curvatures) @ Z.T
         rows = np.zeros((len(state["P"]["rows"]), size))
         state["P"] |= {"matrix": np.linalg.inv(precision), "rows": rows}
-        if "says" in state:  # all experts start at f; the second-order one gets most weight
-            state["says"] = np.array([0.98, 0.01, 0.01])
+        if "mixture" in state:  # all experts start at f; the second-order one gets most weight
+            state["mixture"] = {"weights": np.array([0.98, 0.01, 0.01])}
         stream.unpack(state)
         self._is_vector = False
 
@@ -166,7 +166,6 @@ def _loss_statistics(loss: Quantiles, residuals: Array) -> dict[str, float]:
         "level": level,
         "spread": float(np.abs(losses - level).mean()),
         "distance": float(np.abs(residuals[:, 0]).mean()),
-        "tail_loss": float(np.quantile(losses, 0.9)),
         "loss_sum": level * len(losses),
     }
 

@@ -16,6 +16,7 @@ class WatchedLearner(StreamLearner):
 
     _stream: QuasiGradientStream | None = None
     _detector: DriftDetector | None = None
+    _acts_on_drift = False  # whether steps depend on the detector, so that there must be one
 
     def get_state(self) -> dict[str, Any]:
         """Return the state of `StreamLearner`, and a copy of the detector."""
@@ -59,16 +60,22 @@ class WatchedLearner(StreamLearner):
         return self
 
     def take_detector(self, other: "WatchedLearner") -> None:
-        """Take over the detector of another learner, which then has none."""
-        detector, other._detector = other._detector, None
+        """Swap detectors with a learner that this one replaces."""
+        self._detector, other._detector = other._detector, self._detector
         other._watch()
-        self._detector = detector
         self._watch()
 
     def _watch(self) -> None:
         """Let the stream show its losses to the detector."""
         if self._stream is not None:
+            if self._detector is None and self._acts_on_drift:
+                self._detector = DriftDetector()
             self._stream.watcher = self._detector  # type: ignore[assignment]
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a drift detector takes the losses."""
+        return self._detector is not None
 
     @property
     def drift_detected(self) -> bool:

@@ -19,8 +19,7 @@ __all__ = ["learner_from", "waiting_samples"]
 _SUMS = ("loss_sum", "weight_sum", "error_sum", "restarts")
 # Running means, which are averaged by steps.
 _MEANS = (
-    "squared_slope", "mean_curvature", "squared_move", "noise",
-    "level", "spread", "distance", "tail_loss", "beyond",
+    "squared_slope", "mean_curvature", "squared_move", "noise", "level", "spread", "distance",
 )  # fmt: skip
 # Steps before the first choice of λ, as in the engine.
 _FIRST_CHOICE = 200
@@ -93,8 +92,6 @@ def _tallies(
             part * np.asarray(state[name]) for part, state in zip(share, states, strict=True)
         )
         found[name] = mean if np.ndim(mean) else float(mean)
-    rest = max(state["rested_until"] - state["steps"] for state in states)
-    found["rested_until"] = max(found["steps"] + rest, 0)
     found["largest_target"] = max(state["largest_target"] for state in states)
     return found
 

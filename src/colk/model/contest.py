@@ -6,7 +6,7 @@ into blocks of 50 samples. At the end of each block
 1. the losses of the leader and of the rival, each before it learned the sample, are compared: a
    rival that is ahead becomes the leader; a rival that is far behind, or has not overtaken after a
    long time, is dropped;
-2. the losses of the leader are watched: if they rise, a learner with the default kernel becomes the
+2. if the leader's drift detector has raised an alarm, a learner with the default kernel becomes the
    rival at once, and after 500 more samples the kernels race again;
 3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
 
@@ -14,7 +14,7 @@ Races also take place if nothing changes, at intervals that double until a rival
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,6 @@ BLOCK = 50
 OVERTAKE, SHARE, HOPELESS, TRIAL = 1.0, 0.05, 4.0, 40
 FEWEST, ENOUGH, LATEST = 3, 8, 10
 
-# The losses have risen if the mean of the latest 4 blocks exceeds that of the 8 to 20 blocks before
-# by RISEN standard errors.
-RISEN = 3.0
-NEW, FEW_BEFORE, BEFORE = 4, 8, 20
-
 # Least number of blocks from a rise to the race, so that all recent samples are later than the
 # rise.
 WAIT = WARM_UP // BLOCK
@@ -68,21 +63,21 @@ PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
     race=stored.Optional(stored.Object(Race)),
     rival=stored.Optional(stored.Object(KernelLearner, attributes={"n_features": "n_features"})),
     rival_race=stored.Optional(stored.Object(Race)),
-    losses=stored.Array(stored.Size("n_blocks", at_most=NEW + BEFORE), 2, finite=False),
+    losses=stored.Array(stored.Size("n_blocks", at_most=LATEST), 2, finite=False),
     sums=stored.Array(2, 2, finite=False),
     filled=stored.Count(at_most=BLOCK - 1),
     met=stored.Count(),
     since=stored.Count(),
     patience=stored.Count(1, MOST_PATIENCE),
     is_fitted=stored.Flag(),
+    n_alarms=stored.Count(),
     due=stored.Count(at_most=MOST_PATIENCE),
 )
 class Contest:
     """The rival of a learner, and the record of their losses.
 
-    `begin` creates it from the first samples of a stream, and `learn` continues with those that
-    follow. A model with its own loop makes the same calls as `learn`: it learns a part of the
-    stream (`parts`), passes it to the contest (`follow`), and gets the leader at the end of a block
+    `begin` creates it from the first samples of a stream. `OnlineFit` learns a part of the stream
+    (`parts`), passes it to the contest (`follow`), and gets the leader at the end of a block
     (`next_leader`).
 
     Parameters
@@ -96,17 +91,16 @@ class Contest:
 
     Examples
     --------
+    >>> from colk.model import OnlineFit
     >>> settings = Settings(loss="squared")
-    >>> X = np.random.default_rng(0).normal(size=(3000, 4))
-    >>> y = np.where(np.arange(3000) < 1200, X[:, 0], X[:, 3]) ** 2  # another feature counts
-    >>> default = Recipe.from_data(settings, X[:500]).learner().learn(X[:500], y[:500])
-    >>> samples = X[:500], y[:500], np.ones(500)
-    >>> contest, leader = Contest.begin(samples, default, settings)
-    >>> first = contest.latest
-    >>> for leader in contest.learn(leader, X[500:], y[500:], np.ones(2500), lambda: settings):
-    ...     pass
-    >>> [int(race.scales.argmax()) for race in (first, contest.latest)]
-    [0, 3]
+    >>> X = np.random.default_rng(0).normal(size=(3600, 4))
+    >>> y = np.where(np.arange(3600) < 1200, X[:, 0], X[:, 3]) ** 2  # another feature counts
+    >>> online = OnlineFit(Recipe.from_shape(settings, 4).learner(), settings)
+    >>> for rows in (slice(0, 500), slice(500, 3600)):
+    ...     _ = online.learn(X[rows], y[rows], np.ones(len(X[rows])))
+    ...     int(online.contest.latest.scales.argmax())
+    0
+    3
     """
 
     def __init__(self, recent: RecentSamples, default: Kernel, latest: Race) -> None:
@@ -120,6 +114,7 @@ class Contest:
         self.met = 0  # blocks in which this rival has learned, since the leader last changed
         self.since, self.patience, self.due = 0, PATIENCE, 0  # in blocks; see above
         self.is_fitted = False  # whether the weights of the leader are those of a fit
+        self.n_alarms = 0  # of the leader's drift detector, at the start of the block
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -157,31 +152,12 @@ class Contest:
         contest.challenge(learner, settings)
         return contest, learner
 
-    def learn(
-        self,
-        leader: KernelLearner,
-        X: Array,
-        Y: Array,
-        weight: Array,
-        settings: Callable[[], Settings],
-    ) -> Iterator[KernelLearner]:
-        """Let leader and rival learn checked samples; yield the leader after each part of them.
-
-        `settings` is called only at the end of a block, because it takes longer than learning a
-        sample.
-        """
-        for rows in self.parts(0, len(X)):
-            leader.learn_checked(X[rows], Y[rows], weight[rows])
-            self.follow(X[rows], Y[rows], weight[rows])
-            if self.is_block_full:
-                leader = self.next_leader(leader, settings())
-            yield leader
-
     def first_leader(self, default: KernelLearner, settings: Settings) -> KernelLearner:
         """Return the leader after the first race: its winner, or the default."""
         winner = None if self.latest.default_won else self._trained(self.latest, default, settings)
         leader = default
         if winner is not None:
+            winner.take_detector(default)
             leader, self.race, self.rival = winner, self.latest, default
         self.sums = self._sums(leader)
         return leader
@@ -240,7 +216,7 @@ class Contest:
         """Add the mean losses of leader and rival in this block; NaN without a rival."""
         lost, weight = (self._sums(leader) - self.sums).T
         means = np.divide(lost, weight, out=np.full(2, np.nan), where=weight > 0.0)
-        self.losses = np.vstack([self.losses, means])[-(NEW + BEFORE) :]
+        self.losses = np.vstack([self.losses, means])[-LATEST:]
         self.met += self.rival is not None
 
     def _is_overtaken(self) -> bool:
@@ -254,7 +230,7 @@ class Contest:
 
     def _met_losses(self) -> Array:
         """Return the losses of leader and rival in the latest blocks in which both learned."""
-        return self.losses[np.isfinite(self.losses).all(axis=1)][-LATEST:]
+        return self.losses[np.isfinite(self.losses).all(axis=1)]
 
     def _lead(self, fewest: int) -> float:
         """Lead of the leader in standard errors; 0 before they have met in this many blocks."""
@@ -267,6 +243,7 @@ class Contest:
 
     def _overtaken(self, leader: KernelLearner, rival: KernelLearner) -> KernelLearner:
         """Swap leader and rival; return the new leader."""
+        rival.take_detector(leader)
         self.rival, self.race, self.rival_race = leader, self.rival_race, self.race
         self.losses = self.losses[np.isfinite(self.losses[:, 1])][:, ::-1]
         self.patience, self.met, self.is_fitted = PATIENCE, 0, False
@@ -279,22 +256,15 @@ class Contest:
 
     def _watch(self, leader: KernelLearner, settings: Settings) -> None:
         """Plan a race if the losses have risen, or if the last race was long ago."""
+        n_before, self.n_alarms = self.n_alarms, len(leader.drifts)
         if self.due > 0:
             return
-        if self._rises():
+        if self.n_alarms > n_before:
             self.due, self.losses = max(WAIT, self.patience - self.since), self.losses[:0]
             if self.rival is None and self.race is not None:
                 self._set_rival(self._trained(None, leader, settings))
         elif self.since >= IDLE * self.patience:
             self.due = 1
-
-    def _rises(self) -> bool:
-        """Whether the losses of the leader have risen."""
-        before, new = self.losses[:-NEW, 0], self.losses[-NEW:, 0]
-        if len(before) < FEW_BEFORE:
-            return False
-        error = before.std(ddof=1) * math.sqrt(1.0 / NEW + 1.0 / len(before))
-        return bool(new.mean() - before.mean() > RISEN * error)
 
     def _race_again(self, leader: KernelLearner, settings: Settings) -> None:
         """Race on the recent samples; the winner becomes the rival."""

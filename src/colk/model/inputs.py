@@ -255,7 +255,7 @@ class Inputs:
         if self.scale is None and (unit == 1.0).all():
             return function
         if kernel.metric is not None:
-            return self._in_units_of_metric(function, kernel.metric / unit[:, None])
+            return self._in_units_of_metric(function, unit)
         atoms = np.asarray(function.atoms) * self.unit + self.center
         numbers = kernel.kernel if isinstance(kernel, Mixed) else kernel
         if not hasattr(numbers, "bandwidth"):
@@ -274,16 +274,19 @@ class Inputs:
         kernel = kernel.replace(kernel=numbers) if is_mixed else numbers
         return KernelExpansion(kernel, atoms, function.weights)
 
-    def _in_units_of_metric(self, function: KernelExpansion, metric: Array) -> KernelExpansion:
-        """Return a function of scaled rows in this metric as one of encoded rows."""
+    def _in_units_of_metric(self, function: KernelExpansion, unit: Array) -> KernelExpansion:
+        """Return a function of scaled rows in a metric as one of encoded rows with these units."""
         kernel: Any = function.kernel
-        if not (kernel.is_shift_invariant or (self.center == 0.0).all()):
+        zero = self.center - self.encoder.with_constants(np.zeros(self.width))
+        if not (kernel.is_shift_invariant or (zero == 0.0).all()):
             raise TypeError(
-                f"{kernel!r} depends on the zero of the scaled rows: use learner_.function, whose "
-                "points are scaled, or standardize=False"
+                f"{type(kernel.of_atoms).__name__} in a metric depends on the zero of scaled rows: "
+                "use learner_.function, whose points are scaled, or standardize=False"
             )
-        atoms = np.asarray(function.atoms) + self.center @ metric
-        return KernelExpansion(kernel.replace(metric=metric), atoms, function.weights)
+        atoms = np.asarray(function.atoms) + (zero / self.unit) @ kernel.metric
+        shares = np.where(unit == self.unit, 1.0 / unit, 0.0)  # 0 in constant columns
+        scaled = kernel.replace(metric=kernel.metric * shares[:, None])
+        return KernelExpansion(scaled, atoms, function.weights)
 
     def learned(self, source: Array | Table) -> tuple["Inputs", Array]:
         """Return the inputs after more data of a stream, and the data as the learner takes them.

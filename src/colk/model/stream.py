@@ -68,7 +68,11 @@ class OnlineFit:
         self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
     ) -> None:
         self.learner, self.settings, self.fitted_race = learner, settings, fitted_race
-        self.kept = KeptSamples() if settings.is_open else None
+        self.kept = None
+        if settings.is_open:
+            self.kept = KeptSamples()
+            if not learner.is_watched:
+                learner.watch_drift()
         self.contest: Contest | None = None
 
     @property
@@ -135,21 +139,14 @@ class OnlineFit:
             self.kept = self.kept.including(X, Y, weight)
             if self.kept.lacking == 0:
                 samples = self.kept.arrays()
-                contest, leader = Contest.begin(
+                self.contest, self.learner = Contest.begin(
                     samples, self.learner, self.settings, self.fitted_race
                 )
-                self.contest, self.kept = contest, None
-                self._lead_on(leader)
+                self.kept = None
         elif self.contest is not None:
             self.contest.follow(X, Y, weight)
             if self.contest.is_block_full:
-                self._lead_on(self.contest.next_leader(self.learner, self.settings))
-
-    def _lead_on(self, leader: KernelLearner) -> None:
-        """Continue with this learner, which takes over the drift detector."""
-        if leader is not self.learner:
-            leader.take_detector(self.learner)
-            self.learner = leader
+                self.learner = self.contest.next_leader(self.learner, self.settings)
 
     # -- more features and outputs -----------------------------------------------------------
 
@@ -188,8 +185,8 @@ class OnlineFit:
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
         """Return the stream without its settings, which `resume` sets and checks."""
-        online = cls(values["learner"], Settings(), values["fitted_race"])
-        online.kept, online.contest = values["kept"], values["contest"]
+        online = cls.__new__(cls)
+        vars(online).update(values, settings=Settings())
         return online
 
     def resume(self, settings: Settings, n_features: int) -> Self:
@@ -219,6 +216,8 @@ class OnlineFit:
             raise FileFormatError(
                 "the kernel is given, so the model must not have a race of kernels"
             )
+        if self.is_pending and not self.learner.is_watched:
+            raise FileFormatError("no drift detector takes the losses of the model")
         if is_open and race is None and self.kept is None:
             raise FileFormatError("the kernel is not chosen, and there are no samples to choose it")
         if race is not None and len(race.scales) > n_features:

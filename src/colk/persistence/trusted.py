@@ -42,7 +42,7 @@ _HOMES = {
     ),
     "colk.river.columns": ("FeatureColumns",),
     "colk.tabular": ("TableModel",),
-    "colk._encoding.constants": ("Constants",),
+    "colk._encoding.constants": ("ConstantValues",),
     "colk._encoding.effects": ("CategoryEffects",),
     "colk._encoding.encoder": ("TableEncoder",),
     "colk._encoding.gaps": ("GapFiller",),
@@ -54,7 +54,7 @@ _HOMES = {
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
     "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
-    "Inputs", "GapFiller", "CategoryEffects", "Constants", "DriftDetector", "FeatureMeans",
+    "Inputs", "GapFiller", "CategoryEffects", "ConstantValues", "DriftDetector", "FeatureMeans",
     "SparseRows", "StreamInputs", "river.FeatureColumns",
 )  # fmt: skip
 

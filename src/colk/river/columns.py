@@ -141,7 +141,7 @@ class FeatureColumns:
         assert inputs.running is not None
         inputs.running.absorb(features.copy())
         inputs.keep_one(features)
-        self.counts += 1.0
+        self.counts = self.counts + 1.0  # a file may be reading the old ones
 
     # -- reading samples ---------------------------------------------------------------------
 

@@ -103,7 +103,10 @@ class Feed:
     def step(self, y: float, weight: float) -> int:
         """Make a step with the features in the row; return 0 if it would diverge."""
         self.stream.target[0, 0], self.stream.weight[0] = y, weight
-        return self.stream.advance_row()
+        self.stream.take_row()
+        return self.stream.advance_locked(
+            self.stream.point, self.stream.target, self.stream.weight, 0, 1
+        )
 
     def scores(self, x: Any) -> list[float] | None:
         """Return values of the learned function; None if x needs conversion.

@@ -12,7 +12,7 @@ from colk.risks import Mean, Risk
 from colk.risks.base import shares
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing.block_sums import HeldBlock
-from colk.rkhs.polishing.objective import Objective
+from colk.rkhs.polishing.objective import SmoothedObjective
 from colk.rkhs.polishing.span import Span
 from colk.rkhs.polishing.stages import solve
 
@@ -143,7 +143,7 @@ def minimize(
     span = Span(kernel, points, None if atoms is None else dictionary)
     share = shares(len(points), sample_weight)
     rows = HeldBlock(span, np.asarray(y, dtype=np.float64), share)
-    is_kinked = Objective(kernel, dictionary, loss, risk, q).is_kinked
+    is_kinked = SmoothedObjective(kernel, dictionary, loss, risk, q).is_kinked
     found = solve(
         rows,
         loss,

@@ -22,11 +22,12 @@ def plot_function(f: "KernelExpansion", output: int, resolution: int, ax: Any) -
         raise ValueError("f has no atoms: it is 0 everywhere, and there is no range to draw it on")
     if ax is None:
         ax = plt.subplots(layout="constrained")[1]
-    grid = [np.linspace(low, high, resolution) for low, high in _ranges(f.atoms)]
+    atoms = f.kernel.preimages(f.atoms)
+    grid = [np.linspace(low, high, resolution) for low, high in _ranges(atoms)]
     if f.n_features == 2:
-        _map(f, output, grid, ax)
+        _map(f, atoms, output, grid, ax)
     else:
-        _slices(f, output, grid, ax)
+        _slices(f, atoms, output, grid, ax)
     return ax
 
 
@@ -42,14 +43,14 @@ def _values(f: "KernelExpansion", points: Array, output: int) -> Array:
     return found if found.ndim == 1 else found[:, output]
 
 
-def _slices(f: "KernelExpansion", output: int, grid: list[Array], ax: Any) -> None:
+def _slices(f: "KernelExpansion", atoms: Array, output: int, grid: list[Array], ax: Any) -> None:
     for feature, along in enumerate(grid):
-        points = np.tile(f.atoms.mean(axis=0), (len(along), 1))
+        points = np.tile(atoms.mean(axis=0), (len(along), 1))
         points[:, feature] = along
         name = "f" if f.n_features == 1 else f"along feature {feature}"
         ax.plot(along, _values(f, points, output), label=name)
     if f.n_features == 1:
-        places = (f.atoms[:, 0], np.zeros(f.n_atoms))
+        places = (atoms[:, 0], np.zeros(f.n_atoms))
         ax.plot(*places, "|", ms=12, color="C3", label=f"{f.n_atoms} atoms",
                 transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
     ax.set(xlabel="x", ylabel="f(x)")
@@ -57,11 +58,11 @@ def _slices(f: "KernelExpansion", output: int, grid: list[Array], ax: Any) -> No
         ax.legend()
 
 
-def _map(f: "KernelExpansion", output: int, grid: list[Array], ax: Any) -> None:
+def _map(f: "KernelExpansion", atoms: Array, output: int, grid: list[Array], ax: Any) -> None:
     mesh = np.meshgrid(*grid, indexing="ij")
     points = np.column_stack([axis.ravel() for axis in mesh])
     values = _values(f, points, output).reshape(mesh[0].shape)
     shades = ax.contourf(*grid, values.T, 21, cmap="viridis")
-    ax.plot(*f.atoms.T, "o", ms=6, mfc="none", mec="w", label=f"{f.n_atoms} atoms")
+    ax.plot(*atoms.T, "o", ms=6, mfc="none", mec="w", label=f"{f.n_atoms} atoms")
     ax.set(xlabel="feature 0", ylabel="feature 1")
     ax.figure.colorbar(shades, ax=ax, label="f")

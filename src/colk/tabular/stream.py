@@ -46,7 +46,7 @@ class TableStream(TablePredictor):
                 self._grow(len(self.labels))
 
     def _check_labels(self, labels: Any) -> None:
-        """Raise if there are more labels, with those of earlier rows, than the loss can separate."""
+        """Raise if there are more labels, with the earlier ones, than the loss can separate."""
         known = list(dict.fromkeys([*self.labels, *labels]))
         if self.loss.kind == "binary" and len(known) > 2:
             if isinstance(self.loss, Logistic):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from colk.tabular.reading import Columns, Position, Reject, Source
 from colk.tabular.reading import blocks as blocks_module
-from colk.tabular.reading.blocks import Block, blocks
+from colk.tabular.reading.blocks import TextBlock, blocks
 from colk.tabular.reading.delimited import Delimited
 from colk.tabular.reading.objects import Objects
 
@@ -137,7 +137,7 @@ CELLS = st.one_of(
 @example([('0"', '"')])
 def test_whole_blocks_and_single_records_agree_in_csv(rows):
     text = "".join(f"{a},{b}\n" for a, b in rows)
-    block = Block(text.encode(), 0, 1, len(text))
+    block = TextBlock(text.encode(), 0, 1, len(text))
     parser = Delimited(names=["a", "b"])
     parser._names = ["a", "b"]
     for wanted in (Columns(("a", "b")), Columns(("a",), ("b",))):
@@ -159,7 +159,7 @@ VALUES = st.one_of(st.floats(), st.integers(), st.booleans(), st.none(), st.text
 def test_whole_blocks_and_single_lines_agree_in_json(rows):
     text = "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows)
     block, wanted, parser = (
-        Block(text.encode(), 0, 1, len(text)),
+        TextBlock(text.encode(), 0, 1, len(text)),
         Columns(("a",), ("b",)),
         Objects(),
     )

@@ -341,16 +341,27 @@ ROWS(keep_and_scale, (double *restrict kept, double *restrict w, double factor, 
      (kept[j] = w[j], w[j] *= factor))
 
 /* out = x A for a matrix A of p rows of whole vectors; out has n numbers. Each number is a sum over
- * the rows in their order, so the result does not depend on what is transformed with it. */
+ * the rows in their order, so it does not depend on what is transformed with it. `count` vectors of
+ * out at a time hide latency. */
+LANES INLINE void NAME(transform_turn)(const double *restrict x, ptrdiff_t p,
+                                       const double *restrict A, ptrdiff_t stride,
+                                       double *restrict out, ptrdiff_t n, int count)
+{
+    vector s[4];
+    EACH_VECTOR s[l] = ALL(0.0);
+    for (ptrdiff_t k = 0; k < p; k++)
+        EACH_VECTOR s[l] += x[k] * AT(A, k * stride + l * WIDTH);
+    EACH_VECTOR
+        if (n - l * WIDTH >= WIDTH) PUT(out, l * WIDTH) = s[l];
+        else memcpy(out + l * WIDTH, &s[l], (size_t)(n - l * WIDTH) * sizeof(double));
+}
 LANES void NAME(transform)(const double *restrict x, ptrdiff_t p, const double *restrict A,
                            ptrdiff_t stride, double *restrict out, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < n; j += WIDTH) {
-        vector s = ALL(0.0);
-        for (ptrdiff_t k = 0; k < p; k++) s += x[k] * AT(A, k * stride + j);
-        if (n - j >= WIDTH) PUT(out, j) = s;
-        else for (ptrdiff_t l = 0; l < n - j; l++) out[j + l] = ((double *)&s)[l];
-    }
+    ptrdiff_t j = 0;
+    for (; n - j > 3 * WIDTH; j += 4 * WIDTH)
+        NAME(transform_turn)(x, p, A + j, stride, out + j, n - j, 4);
+    for (; j < n; j += WIDTH) NAME(transform_turn)(x, p, A + j, stride, out + j, n - j, 1);
 }
 
 #include "triangles.h"

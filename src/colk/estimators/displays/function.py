@@ -221,8 +221,8 @@ def _evaluate(estimator: Any, points: Array) -> tuple[Array, Any]:
 def _atoms(estimator: Any, n_features: int) -> Array:
     """Atoms in the units of the data; empty if a step of the pipeline cannot be inverted."""
     if not isinstance(estimator, Pipeline):
-        atoms: Array = estimator.function_.atoms
-        return atoms
+        function = estimator.function_
+        return np.asarray(function.kernel.preimages(function.atoms))
     before, atoms = estimator[:-1], _atoms(estimator[-1], n_features)
     if len(before) == 0 or len(atoms) == 0:
         return atoms

@@ -3,7 +3,7 @@
 from colk._stored import Field, Flag, ListOf, Object, Optional
 from colk.persistence._fitted.fields import (
     Absent,
-    Columns,
+    ColumnChoice,
     DictOf,
     Estimator,
     Plain,
@@ -21,9 +21,9 @@ COMPOSITIONS: dict[str, State] = {
     "compose.ColumnTransformer": state(
         {
             "transformers_": steps(has_columns=True),
-            "_columns": ListOf(Columns()),
+            "_columns": ListOf(ColumnChoice()),
             "_remainder": Step(has_columns=True),
-            "_transformer_to_input_indices": DictOf(Columns()),
+            "_transformer_to_input_indices": DictOf(ColumnChoice()),
             "output_indices_": DictOf(Object(slice)),
             "sparse_output_": Flag(),
         },

@@ -13,7 +13,7 @@ from colk.errors import FileFormatError
 __all__ = [
     "Absent",
     "Categories",
-    "Columns",
+    "ColumnChoice",
     "DType",
     "DictOf",
     "Estimator",
@@ -247,7 +247,7 @@ class Estimator(stored.Field):
         return value
 
 
-class Columns(stored.Field):
+class ColumnChoice(stored.Field):
     """Columns of a table: a name or number, several of them, a slice, or a mask.
 
     Numbers are within the columns if the symbol "p" is known.
@@ -283,7 +283,7 @@ class Step(stored.Field):
         if not is_right:
             raise FileFormatError(f"{name} is not an estimator")
         if self.has_columns:
-            Columns().read(value[2], name, symbols)
+            ColumnChoice().read(value[2], name, symbols)
         return value
 
 

@@ -9,7 +9,7 @@ from colk._validation import Array
 from colk.risks.samples import Part
 from colk.rkhs.polishing.block_sums import losses_block, part_block
 from colk.rkhs.polishing.blocks import Blocks
-from colk.rkhs.polishing.objective import Objective
+from colk.rkhs.polishing.objective import SmoothedObjective
 
 __all__ = ["BlockSample"]
 
@@ -37,13 +37,13 @@ class BlockSample:
     >>> from colk.risks import CVaR
     >>> from colk.rkhs.polishing import RowBlocks
     >>> blocks = RowBlocks.of(np.ones((4, 1)), np.array([1.0, 3.0, 0.0, 2.0]), np.full(4, 0.25))
-    >>> objective = Objective(Linear(), np.ones((1, 1)), Squared(), CVaR(0.5), 1)
+    >>> objective = SmoothedObjective(Linear(), np.ones((1, 1)), Squared(), CVaR(0.5), 1)
     >>> sample = BlockSample(blocks, objective, [np.zeros((4, 1))])
     >>> sample.ends(), sample.tail_start(0.25), CVaR(0.5).statistics(sample).value
     ((0.0, 9.0), 4.0, 6.5)
     """
 
-    def __init__(self, blocks: Blocks, objective: Objective, predictions: Any) -> None:
+    def __init__(self, blocks: Blocks, objective: SmoothedObjective, predictions: Any) -> None:
         self._blocks, self._objective = blocks, objective
         losses, self._has_losses = predictions, objective.risk.is_of_losses
         if self._has_losses:

@@ -15,7 +15,7 @@ from colk._validation import Array
 from colk.losses import Loss
 from colk.risks.samples import Joint, Statistics
 from colk.rkhs.polishing.blocks import Block, add, turns
-from colk.rkhs.polishing.objective import Objective, RowPart
+from colk.rkhs.polishing.objective import RowPart, SmoothedObjective
 from colk.rkhs.polishing.row_losses import RowLosses
 from colk.rkhs.polishing.span import Span, distinct, weighted_squares
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class Columns(Protocol):
+class KernelValues(Protocol):
     """Kernel values of some rows: the table T with rows t."""
 
     def values(self, factor: Array) -> Array:
@@ -79,9 +79,9 @@ class HeldBlock:
         self.span, self.targets, self.share = span, targets, share
         self._losses: tuple[Loss, RowLosses] | None = None
         self._values: tuple[Array, Array] | None = None
-        self._part: tuple[Objective, RowPart] | None = None
+        self._part: tuple[SmoothedObjective, RowPart] | None = None
 
-    def losses_of(self, objective: Objective) -> RowLosses | None:
+    def losses_of(self, objective: SmoothedObjective) -> RowLosses | None:
         """Return the losses, which are checked once."""
         if not objective.risk.is_of_losses:
             return None
@@ -96,7 +96,7 @@ class HeldBlock:
             self._values = factor, self.span.values(factor)
         return self._values[1]
 
-    def part(self, objective: Objective, F: Array) -> RowPart:
+    def part(self, objective: SmoothedObjective, F: Array) -> RowPart:
         """Return the rows at these predictions; the last ones are kept."""
         kept = self._part
         if kept is None or kept[0] is not objective or kept[1].predictions is not F:
@@ -110,8 +110,8 @@ AnyBlock = Block | HeldBlock
 
 
 def _parts(
-    block: AnyBlock, objective: Objective, factor: Array, F: Array | None = None
-) -> Iterator[tuple[Columns, RowPart]]:
+    block: AnyBlock, objective: SmoothedObjective, factor: Array, F: Array | None = None
+) -> Iterator[tuple[KernelValues, RowPart]]:
     """Yield the rows of a block with their kernel values, as many as fit into memory at a time."""
     if isinstance(block, HeldBlock):
         yield block.span, block.part(objective, block.values(factor) if F is None else F)
@@ -123,7 +123,7 @@ def _parts(
         yield columns, RowPart(objective.losses_of(targets), f, targets, share)
 
 
-def predict_block(block: AnyBlock, objective: Objective, factor: Array) -> Array:
+def predict_block(block: AnyBlock, objective: SmoothedObjective, factor: Array) -> Array:
     """Return the values (n, q) of the function with these weights, or coordinates."""
     if isinstance(block, HeldBlock):
         return block.values(factor)
@@ -133,7 +133,7 @@ def predict_block(block: AnyBlock, objective: Objective, factor: Array) -> Array
     return F
 
 
-def losses_block(block: Block, F: Array, objective: Objective) -> Array:
+def losses_block(block: Block, F: Array, objective: SmoothedObjective) -> Array:
     """Return the losses (n,) at predictions (n, q)."""
     return _part(block, F, objective).losses if len(F) else np.zeros(0)
 
@@ -143,7 +143,7 @@ def part_block(
     F: Array,
     values: Array,
     has_losses: bool,
-    objective: Objective,
+    objective: SmoothedObjective,
     function: Callable[..., tuple[Any, ...]],
     arguments: tuple[Any, ...],
 ) -> tuple[Any, ...] | None:
@@ -164,7 +164,7 @@ class BlockSums(NamedTuple):
 
 
 def sums_block(
-    block: AnyBlock, F: Array | None, objective: Objective, factor: Array, found: Statistics
+    block: AnyBlock, F: Array | None, objective: SmoothedObjective, factor: Array, found: Statistics
 ) -> BlockSums | None:
     """Return the sums of first derivatives.
 
@@ -205,7 +205,7 @@ class CurvatureSums(NamedTuple):
 def curvature_block(
     block: AnyBlock,
     F: Array | None,
-    objective: Objective,
+    objective: SmoothedObjective,
     factor: Array,
     found: Statistics,
     joint: Joint,
@@ -239,7 +239,7 @@ def curvature_block(
 def product_block(
     block: AnyBlock,
     F: Array | None,
-    objective: Objective,
+    objective: SmoothedObjective,
     factor: Array,
     found: Statistics,
     direction: Array,
@@ -260,7 +260,9 @@ def product_block(
     return total
 
 
-def level_block(block: AnyBlock, F: Array, objective: Objective) -> tuple[float, ...] | None:
+def level_block(
+    block: AnyBlock, F: Array, objective: SmoothedObjective
+) -> tuple[float, ...] | None:
     """Return Σ sℓ, Σ s|ℓ| and the sum of the jumps at kinks."""
     if len(block.share) == 0:
         return None
@@ -271,7 +273,7 @@ def level_block(block: AnyBlock, F: Array, objective: Objective) -> tuple[float,
 
 
 def spread_block(
-    block: AnyBlock, F: Array, objective: Objective, mean: float
+    block: AnyBlock, F: Array, objective: SmoothedObjective, mean: float
 ) -> tuple[float] | None:
     """Return Σ s|ℓ − c|."""
     if len(block.share) == 0:
@@ -280,7 +282,7 @@ def spread_block(
     return (float(np.sum(part.share * np.abs(part.losses - mean))),)
 
 
-def _part(block: AnyBlock, F: Array, objective: Objective) -> RowPart:
+def _part(block: AnyBlock, F: Array, objective: SmoothedObjective) -> RowPart:
     """Return all rows of a block."""
     if isinstance(block, HeldBlock):
         return block.part(objective, F)

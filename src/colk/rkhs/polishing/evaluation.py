@@ -17,7 +17,7 @@ from colk.rkhs.polishing.block_sums import (
     sums_block,
 )
 from colk.rkhs.polishing.blocks import Blocks
-from colk.rkhs.polishing.objective import Objective, RowPart
+from colk.rkhs.polishing.objective import RowPart, SmoothedObjective
 from colk.rkhs.polishing.span import Span
 
 __all__ = ["NOTHING", "Evaluator", "Point"]
@@ -88,7 +88,7 @@ class Evaluator:
         self,
         blocks: Blocks,
         span: Span,
-        objective: Objective,
+        objective: SmoothedObjective,
         decay: float,
         *,
         held: HeldBlock | None = None,
@@ -97,7 +97,7 @@ class Evaluator:
         self.blocks, self.span, self.decay = blocks, span, decay
         self.exact = self.objective = objective
         self._held, self._representative = held, sample
-        self._here: tuple[Objective, Point] | None = None
+        self._here: tuple[SmoothedObjective, Point] | None = None
 
     @property
     def is_sum(self) -> bool:
@@ -150,7 +150,7 @@ class Evaluator:
         value = value + self._penalty(v)
         return Point(v, factor, predictions, found, sample, sums, value, gradient)
 
-    def _sample(self, blocks: Blocks, objective: Objective, predictions: Any) -> Sample:
+    def _sample(self, blocks: Blocks, objective: SmoothedObjective, predictions: Any) -> Sample:
         if self._held is None or blocks is not self.blocks:
             return BlockSample(blocks, objective, predictions)
         part = self._held.part(objective, predictions[0])

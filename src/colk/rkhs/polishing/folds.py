@@ -103,7 +103,7 @@ def cross_polish(
     >>> bool(np.mean(np.abs(y - found.held_out)) < 0.15), found.held_out.shape
     (True, (60,))
     """
-    search = _Search(span, y, loss, sample_weight, folds)
+    search = _FoldSearch(span, y, loss, sample_weight, folds)
     chosen = search.walk(regularization)
     weights = (search.span.basis @ search.solution(chosen)).reshape(function.weights.shape)
     return CrossPolished(
@@ -114,7 +114,7 @@ def cross_polish(
     )
 
 
-class _Search:
+class _FoldSearch:
     """The held-out predictions and their loss for each λ that was tried."""
 
     def __init__(

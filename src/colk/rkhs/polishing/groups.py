@@ -63,11 +63,11 @@ def polish_groups(
     >>> mean.function.weights.round(2), worst.function.weights.round(2)
     (array([0.25]), array([0.5]))
     """
-    search = _Search(mean, X, y, loss, risk, groups, shares(len(X), sample_weight), tolerance)
+    search = _GroupSearch(mean, X, y, loss, risk, groups, shares(len(X), sample_weight), tolerance)
     return search.run()
 
 
-class _Search:
+class _GroupSearch:
     """The maximum over the weights of groups, and the best function on the way."""
 
     def __init__(

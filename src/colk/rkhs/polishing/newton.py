@@ -22,7 +22,7 @@ from colk.rkhs.polishing.block_sums import HeldBlock, curvature_block, product_b
 from colk.rkhs.polishing.blocks import Blocks, RowBlocks
 from colk.rkhs.polishing.conjugate_gradients import conjugate_gradients
 from colk.rkhs.polishing.evaluation import NOTHING, Evaluator, Point
-from colk.rkhs.polishing.objective import Objective
+from colk.rkhs.polishing.objective import SmoothedObjective
 from colk.rkhs.polishing.span import Solver, Span
 
 __all__ = ["Search"]
@@ -64,7 +64,7 @@ class Search(Evaluator):
     ) -> "Search":
         """Return a search with all rows in memory."""
         kernel, atoms = rows.span.kernel, rows.span.atoms
-        objective = Objective(kernel, atoms, loss, risk, n_outputs)
+        objective = SmoothedObjective(kernel, atoms, loss, risk, n_outputs)
         return cls(RowBlocks([rows]), rows.span, objective, decay, held=rows)  # type: ignore[list-item]
 
     @classmethod
@@ -82,7 +82,7 @@ class Search(Evaluator):
         span = Span.of_atoms(kernel, atoms)
         # Sums of k kᵀ may be multiplied by B afterwards if that costs no digits.
         basis = None if span.is_well_conditioned else span.basis
-        objective = Objective(kernel, atoms, loss, risk, function.n_outputs, basis=basis)
+        objective = SmoothedObjective(kernel, atoms, loss, risk, function.n_outputs, basis=basis)
         return cls(blocks, span, objective, decay, sample=sample)
 
     def regularize(self, decay: float) -> None:

@@ -11,11 +11,11 @@ from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.polishing.row_losses import RowLosses, couples_outputs
 
-__all__ = ["Objective", "RowPart"]
+__all__ = ["RowPart", "SmoothedObjective"]
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class SmoothedObjective:
     """A risk of a loss of functions on given atoms, with smoothed kinks.
 
     Parameters
@@ -42,7 +42,7 @@ class Objective:
     >>> from colk.kernels import Linear
     >>> from colk.losses import Hinge
     >>> from colk.risks import CVaR
-    >>> objective = Objective(Linear(), np.ones((1, 1)), Hinge(), CVaR(0.1), 1)
+    >>> objective = SmoothedObjective(Linear(), np.ones((1, 1)), Hinge(), CVaR(0.1), 1)
     >>> smooth = objective.smoothed(width=0.1, softness=0.2)
     >>> smooth.width, smooth.risk.smoothing
     (0.1, 0.2)
@@ -64,7 +64,7 @@ class Objective:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "table"}
 
-    def smoothed(self, width: float, softness: float) -> "Objective":
+    def smoothed(self, width: float, softness: float) -> "SmoothedObjective":
         """Return the objective with smoothed kinks: of the loss, and of the risk."""
         return replace(
             self,

@@ -9,7 +9,7 @@ except ImportError as error:
     raise ImportError("colk.tabular.reading needs pyarrow: pip install 'colk[data]'") from error
 
 from colk.tabular.reading.prefix import Prefix
-from colk.tabular.reading.rows import Columns, Position, Reject, Rows
+from colk.tabular.reading.rows import Columns, Position, Reject, RowBatch
 from colk.tabular.reading.source import FORMATS, Source, format_of, listed
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "Position",
     "Prefix",
     "Reject",
-    "Rows",
+    "RowBatch",
     "Source",
     "format_of",
     "listed",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["BLOCK", "Block", "blocks"]
+__all__ = ["BLOCK", "TextBlock", "blocks"]
 
 # A block ends with the last whole record before a multiple of this many bytes.
 BLOCK = 1 << 20
@@ -20,7 +20,7 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     r"""A block of whole records.
 
     Parameters
@@ -36,7 +36,7 @@ class Block:
 
     Examples
     --------
-    >>> Block(b"1,2\n", 8, 3, 4).n_lines
+    >>> TextBlock(b"1,2\n", 8, 3, 4).n_lines
     1
     """
 
@@ -53,7 +53,7 @@ class Block:
 
 def blocks(
     stream: Readable, offset: int = 0, line: int = 1, quoted: bool = False
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     r"""Split a stream into blocks of whole records as they arrive, in bounded memory.
 
     Parameters
@@ -67,7 +67,7 @@ def blocks(
 
     Yields
     ------
-    Block
+    TextBlock
         Its data are empty if a line was too long; that line is skipped.
 
     Examples
@@ -83,18 +83,18 @@ def blocks(
         if not read:
             if data:
                 closed = data if data.endswith(b"\n") else data + b"\n"
-                yield Block(closed, offset, line, len(data))
+                yield TextBlock(closed, offset, line, len(data))
             return
         end = _end(data, quoted)
         if end == 0 and len(data) >= _LONGEST:
             end = data.find(b"\n") + 1  # a quote is never closed, so this line is the block
             if end == 0:
                 skipped, rest = _skip_line(stream)
-                yield Block(b"", offset, line, len(data) + skipped)
+                yield TextBlock(b"", offset, line, len(data) + skipped)
                 offset, line = offset + len(data) + skipped, line + 1
                 continue
         if end:
-            block = Block(data[:end], offset, line, end)
+            block = TextBlock(data[:end], offset, line, end)
             yield block
             offset, line = offset + end, line + block.n_lines
         rest = data[end:]

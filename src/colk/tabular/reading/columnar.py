@@ -12,7 +12,7 @@ import pyarrow.parquet
 from colk.tabular.moments import as_moment, is_moment
 from colk.tabular.reading.cells import column
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows
-from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
+from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, RowBatch, sift
 
 __all__ = ["ParquetTable"]
 
@@ -75,7 +75,7 @@ class ParquetTable:
                 listed = [text for text in listed if text.strip() and text not in known]
             self.first_rows.add_column(field.name, content, listed)
 
-    def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
+    def rows(self, wanted: Columns, start: Position) -> Iterator[RowBatch]:
         """Yield batches from `start`, which is the start of the file or of a batch."""
         for name in wanted.names:
             kind = self._file.schema_arrow.field(name).type
@@ -88,7 +88,9 @@ class ParquetTable:
                 yield from self._group(group, before, wanted, start)
             before += size
 
-    def _group(self, group: int, before: int, wanted: Columns, start: Position) -> Iterator[Rows]:
+    def _group(
+        self, group: int, before: int, wanted: Columns, start: Position
+    ) -> Iterator[RowBatch]:
         try:
             batches = self._file.iter_batches(
                 _BATCH, row_groups=[group], columns=list(wanted.names), use_threads=False
@@ -100,7 +102,7 @@ class ParquetTable:
         except pa.ArrowException as error:
             raise ValueError(f"its rows cannot be read ({_first_line(error)})") from error
 
-    def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> Rows:
+    def _batch(self, batch: pa.RecordBatch, before: int, wanted: Columns, file: int) -> RowBatch:
         columns = {name: _read(batch, name, pa.float64()) for name in wanted.numbers}
         columns |= {name: _read(batch, name, pa.string()) for name in wanted.texts}
         unreadable: dict[int, str] = {}
@@ -118,7 +120,7 @@ class ParquetTable:
         rejects.sort(key=lambda reject: reject.line)
         carried = {name: kept.pop(key) for key, name in wanted.carried_keys.items()}
         start, end = Position(file, before, before + 1), before + len(batch)
-        return Rows(kept, usable, rejects, start, end, carried)
+        return RowBatch(kept, usable, rejects, start, end, carried)
 
     def close(self) -> None:
         """Close the file."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from colk.tabular.reading.blocks import Block
+from colk.tabular.reading.blocks import TextBlock
 from colk.tabular.reading.cells import (
     MISSING,
     as_number,
@@ -51,7 +51,7 @@ class Delimited:
     Examples
     --------
     >>> table = Delimited()
-    >>> table.look(Block(b"a,b\n1,x\n", 0, 1, 8))
+    >>> table.look(TextBlock(b"a,b\n1,x\n", 0, 1, 8))
     4
     >>> table.kinds
     {'a': 'number', 'b': 'text'}
@@ -78,7 +78,7 @@ class Delimited:
         self._given = None if names is None else list(names)
         self.first_rows = FirstRows()
 
-    def look(self, block: Block) -> int:
+    def look(self, block: TextBlock) -> int:
         """Find marks, names and kinds of the columns in the first block.
 
         Return the size of the header.
@@ -99,7 +99,7 @@ class Delimited:
             name = min(twice)[:_SHOWN]
             raise ValueError(f"column {name!r} appears twice; set `columns` to other names")
         self._names, self.first_rows = header, FirstRows(header)
-        self._count(Block(block.data[size:], block.offset + size, block.line, block.size))
+        self._count(TextBlock(block.data[size:], block.offset + size, block.line, block.size))
         return size
 
     @property
@@ -113,7 +113,7 @@ class Delimited:
         """Kind of each column, by name."""
         return self.first_rows.kinds
 
-    def _header(self, block: Block) -> tuple[list[str], int]:
+    def _header(self, block: TextBlock) -> tuple[list[str], int]:
         """Return the names in the first record, and its end."""
         line, text = next(self._records(block), (0, ""))
         if not text:
@@ -133,7 +133,7 @@ class Delimited:
         before = sum(len(each) + 1 for each in blank)
         return names, before + len(text.encode(errors="surrogateescape"))
 
-    def _count(self, block: Block) -> None:
+    def _count(self, block: TextBlock) -> None:
         """Count the contents of the columns in the first records."""
         rows = []
         for _, text in islice(self._records(block), LOOKED_AT):
@@ -154,7 +154,7 @@ class Delimited:
             return "" if self._blanks_texts or not cell.strip() else WORD
         return content_of(self._point(cell))
 
-    def parse(self, block: Block, wanted: Columns) -> Parsed:
+    def parse(self, block: TextBlock, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
         parsed = self._parse_whole(block, wanted) or self._parse_records(block, wanted)
         if self._blanks_texts:
@@ -166,7 +166,7 @@ class Delimited:
         known = ["" if text.strip() in self._missing else text for text in texts]
         return np.array(known, dtype=object)
 
-    def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
+    def _parse_whole(self, block: TextBlock, wanted: Columns) -> Parsed | None:
         data = block.data
         # Pyarrow would close an open quote, and treat a lone \r as the end of a line.
         if data.count(b'"') % 2 or data.count(b"\r") != data.count(b"\r\n"):
@@ -212,7 +212,7 @@ class Delimited:
             return False
         return True
 
-    def _parse_records(self, block: Block, wanted: Columns) -> Parsed:
+    def _parse_records(self, block: TextBlock, wanted: Columns) -> Parsed:
         places = {name: self._names.index(name) for name in wanted.names}
         rows: list[list[float | str]] = []
         lines, rejects = [], []
@@ -268,7 +268,7 @@ class Delimited:
         lines = io.StringIO(text, newline="")
         return list(csv.reader(lines, delimiter=self.delimiter, strict=strict))
 
-    def _records(self, block: Block) -> Iterator[tuple[int, str]]:
+    def _records(self, block: TextBlock) -> Iterator[tuple[int, str]]:
         """Yield records, which may have several lines, with the number of their first line."""
         lines = io.StringIO(block.data.decode(errors="surrogateescape"), newline="\n").readlines()
         first = 0

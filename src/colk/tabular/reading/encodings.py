@@ -5,10 +5,10 @@ from typing import Protocol
 
 from colk.tabular.reading.blocks import BLOCK
 
-__all__ = ["Recoded", "Stream", "check_encoding", "encoding_of", "has_old_lines", "opened"]
+__all__ = ["ByteStream", "Recoded", "check_encoding", "encoding_of", "has_old_lines", "opened"]
 
 
-class Stream(Protocol):
+class ByteStream(Protocol):
     """A binary stream."""
 
     def read(self, size: int, /) -> bytes | None:
@@ -85,7 +85,7 @@ def has_old_lines(start: bytes, encoding: str) -> bool:
     return "\r" in text[:-1] and "\n" not in text
 
 
-def opened(stream: Stream, encoding: str | None, waits: bool) -> tuple[Stream, str, bytes]:
+def opened(stream: ByteStream, encoding: str | None, waits: bool) -> tuple[ByteStream, str, bytes]:
     """Return the stream in UTF-8 with line feeds, its encoding, and its first bytes.
 
     Parameters
@@ -109,7 +109,7 @@ def opened(stream: Stream, encoding: str | None, waits: bool) -> tuple[Stream, s
     return stream, found, start
 
 
-def _first_bytes(stream: Stream, waits: bool) -> bytes:
+def _first_bytes(stream: ByteStream, waits: bool) -> bytes:
     start = b""
     while len(start) < BLOCK:
         read = stream.read(BLOCK - len(start)) or b""
@@ -122,7 +122,7 @@ def _first_bytes(stream: Stream, waits: bool) -> bytes:
 class _Replayed:
     """A pipe of which the first bytes were read."""
 
-    def __init__(self, stream: Stream, start: bytes) -> None:
+    def __init__(self, stream: ByteStream, start: bytes) -> None:
         self._stream, self._start = stream, start
         self.seek, self.tell, self.close = stream.seek, stream.tell, stream.close
 
@@ -162,7 +162,7 @@ class Recoded:
     """
 
     def __init__(
-        self, stream: Stream, encoding: str, has_old_lines: bool = False, fills: bool = True
+        self, stream: ByteStream, encoding: str, has_old_lines: bool = False, fills: bool = True
     ) -> None:
         self._stream, self._encoding = stream, encoding
         self._has_old_lines, self._fills = has_old_lines, fills

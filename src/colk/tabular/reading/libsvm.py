@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colk.tabular.reading.blocks import Block
+from colk.tabular.reading.blocks import TextBlock
 from colk.tabular.reading.cells import as_number
 from colk.tabular.reading.first_rows import FirstRows
 from colk.tabular.reading.lines import Parsed
@@ -35,7 +35,7 @@ class LibSVM:
     Examples
     --------
     >>> table = LibSVM()
-    >>> block = Block(b"1 1:0.5 3:2\n", 0, 1, 12)
+    >>> block = TextBlock(b"1 1:0.5 3:2\n", 0, 1, 12)
     >>> table.look(block), list(table.kinds)
     (0, ['label', '1', '2', '3'])
     """
@@ -48,7 +48,7 @@ class LibSVM:
         self.kinds: dict[str, Kind] = {}
         self.first_rows = FirstRows()  # stays empty, because a missing feature is 0
 
-    def look(self, block: Block) -> int:
+    def look(self, block: TextBlock) -> int:
         """Find the features in the first block, and whether their numbers begin at 0 or 1."""
         found = [int(place) for place, _ in _PAIR.findall(block.data.decode(errors="replace"))]
         if not found:
@@ -64,7 +64,7 @@ class LibSVM:
         self.kinds |= {str(place): "number" for place in range(lowest, largest + 1)}
         return 0
 
-    def parse(self, block: Block, wanted: Columns) -> Parsed:
+    def parse(self, block: TextBlock, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
         if set(wanted.carried) - {LABEL}:
             raise ValueError("only the label of the LIBSVM format can be kept beside predictions")

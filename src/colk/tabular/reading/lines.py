@@ -8,11 +8,11 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from colk.tabular.reading.blocks import Block, blocks
+from colk.tabular.reading.blocks import TextBlock, blocks
 from colk.tabular.reading.compressed import Decompressed, compression_of
-from colk.tabular.reading.encodings import Recoded, Stream, opened
+from colk.tabular.reading.encodings import ByteStream, Recoded, opened
 from colk.tabular.reading.first_rows import FirstRows
-from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, Rows, sift
+from colk.tabular.reading.rows import Column, Columns, Kind, Position, Reject, RowBatch, sift
 
 __all__ = ["LineTable", "Parsed", "Parser"]
 
@@ -44,10 +44,10 @@ class Parser(Protocol):
     def kinds(self) -> dict[str, Kind]:
         """Kind of each column, by name."""
 
-    def look(self, block: Block) -> int:
+    def look(self, block: TextBlock) -> int:
         """Find names and kinds of the columns in the first block; return the size of the header."""
 
-    def parse(self, block: Block, wanted: Columns) -> Parsed:
+    def parse(self, block: TextBlock, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
 
 
@@ -83,7 +83,7 @@ class LineTable:
     ) -> None:
         # Unbuffered: available bytes are returned at once, and no lock is held while waiting.
         file: BinaryIO = open(path, "rb", buffering=0, closefd=not isinstance(path, int))  # noqa: SIM115
-        self._stream: Stream = file
+        self._stream: ByteStream = file
         self._parser = parser
         self._waits = not file.seekable()
         self.size = None if self._waits else os.fstat(file.fileno()).st_size
@@ -103,9 +103,9 @@ class LineTable:
         body = first.data[header:]
         line = first.line + first.data.count(b"\n", 0, header)
         self._body = Position(0, header, line)
-        self._first = Block(body, header, line, first.size - header)
+        self._first = TextBlock(body, header, line, first.size - header)
 
-    def _look(self) -> tuple[Block, int]:
+    def _look(self) -> tuple[TextBlock, int]:
         """Return the first block, and the size of the header in it."""
         first = next(self._blocks, None)
         if first is None:
@@ -129,7 +129,7 @@ class LineTable:
         """Counts of the contents of the columns in the first rows."""
         return self._parser.first_rows
 
-    def rows(self, wanted: Columns, start: Position) -> Iterator[Rows]:
+    def rows(self, wanted: Columns, start: Position) -> Iterator[RowBatch]:
         """Yield batches from `start`, which is the start of the file or of a batch."""
         for block in self._from(start):
             if not block.data:
@@ -139,7 +139,7 @@ class LineTable:
                 columns, lines, rejects = self._parser.parse(block, wanted)
             kept, lines, more = sift(columns, lines, wanted)
             carried = {name: kept.pop(key) for key, name in wanted.carried_keys.items()}
-            yield Rows(
+            yield RowBatch(
                 kept,
                 lines,
                 sorted([*rejects, *more], key=lambda reject: reject.line),
@@ -148,13 +148,13 @@ class LineTable:
                 carried,
             )
 
-    def _done(self, block: Block) -> int:
+    def _done(self, block: TextBlock) -> int:
         """Return the number of bytes of the file that have been read."""
         if not self._waits and isinstance(self._stream, Decompressed | Recoded):
             return self._stream.tell()
         return block.offset + block.size
 
-    def _from(self, start: Position) -> Iterator[Block]:
+    def _from(self, start: Position) -> Iterator[TextBlock]:
         if self._waits:
             return chain([self._first] if self._first.data else [], self._blocks)
         offset, line = max((start.offset, start.line), (self._body.offset, self._body.line))

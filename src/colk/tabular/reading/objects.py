@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from colk.tabular.moments import as_moment
-from colk.tabular.reading.blocks import Block
+from colk.tabular.reading.blocks import TextBlock
 from colk.tabular.reading.cells import columns_from, columns_of, is_number
 from colk.tabular.reading.first_rows import LOOKED_AT, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
@@ -27,7 +27,7 @@ class Objects:
     Examples
     --------
     >>> table = Objects()
-    >>> block = Block(b'{"a": 1, "b": "x"}\n', 0, 1, 19)
+    >>> block = TextBlock(b'{"a": 1, "b": "x"}\n', 0, 1, 19)
     >>> table.look(block), table.kinds
     (0, {'a': 'number', 'b': 'text'})
     """
@@ -38,7 +38,7 @@ class Objects:
     def __init__(self) -> None:
         self.first_rows = FirstRows()
 
-    def look(self, block: Block) -> int:
+    def look(self, block: TextBlock) -> int:
         """Find names and kinds of the columns in the first block; there is no header."""
         for line in block.data.split(b"\n")[:LOOKED_AT]:
             try:
@@ -58,11 +58,11 @@ class Objects:
         """Kind of each column, by name."""
         return self.first_rows.kinds
 
-    def parse(self, block: Block, wanted: Columns) -> Parsed:
+    def parse(self, block: TextBlock, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
         return self._parse_whole(block, wanted) or self._parse_lines(block, wanted)
 
-    def _parse_whole(self, block: Block, wanted: Columns) -> Parsed | None:
+    def _parse_whole(self, block: TextBlock, wanted: Columns) -> Parsed | None:
         # Pyarrow crashes if the first object is `null`.
         if (
             wanted.is_twofold
@@ -92,7 +92,7 @@ class Objects:
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
-    def _parse_lines(self, block: Block, wanted: Columns) -> Parsed:
+    def _parse_lines(self, block: TextBlock, wanted: Columns) -> Parsed:
         rows: list[list[Any]] = []
         lines, rejects = [], []
         for line, data in enumerate(block.data.split(b"\n")[:-1], block.line):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colk._encoding.columns import LARGEST
 
-__all__ = ["Column", "Columns", "Kind", "Position", "Reject", "Rows", "sift"]
+__all__ = ["Column", "Columns", "Kind", "Position", "Reject", "RowBatch", "sift"]
 
 Kind = Literal["number", "text"]
 Column = NDArray[Any]  # float64, or objects that are str
@@ -127,7 +127,7 @@ class Reject:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowBatch:
     """A batch of rows.
 
     Parameters
@@ -148,7 +148,7 @@ class Rows:
     Examples
     --------
     >>> import numpy as np
-    >>> len(Rows({"a": np.array([1.0, 2.0])}, np.array([2, 3]), [], Position(), 12))
+    >>> len(RowBatch({"a": np.array([1.0, 2.0])}, np.array([2, 3]), [], Position(), 12))
     2
     """
 

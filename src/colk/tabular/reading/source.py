@@ -16,7 +16,7 @@ from colk.tabular.reading.libsvm import LibSVM, largest_feature
 from colk.tabular.reading.lines import LineTable
 from colk.tabular.reading.objects import Objects
 from colk.tabular.reading.prefix import Prefix
-from colk.tabular.reading.rows import Columns, Kind, Position, Rows
+from colk.tabular.reading.rows import Columns, Kind, Position, RowBatch
 
 __all__ = ["FORMATS", "Format", "Source", "format_of", "listed"]
 
@@ -153,7 +153,7 @@ class Source:
         """
         return TableBatches(self, target)
 
-    def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[Rows]:  # noqa: B008
+    def rows(self, wanted: Columns, start: Position = Position()) -> Iterator[RowBatch]:  # noqa: B008
         """Yield batches from the beginning, or from the start of a batch.
 
         Parameters
@@ -165,7 +165,7 @@ class Source:
 
         Yields
         ------
-        Rows
+        RowBatch
             Batches. A batch is empty only if all its rows were rejected.
         """
         before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
