@@ -52,7 +52,7 @@ from colk.rkhs.polishing import (
     polish_groups,
 )
 from colk.rkhs.polishing.blocks import normalise_block, weight_block
-from colk.selection import Race, rows_to_race
+from colk.selection import Race, relevance_of, rows_to_race
 
 __all__ = ["LEAST_REGULARIZATION", "Encoding", "Fit"]
 
@@ -194,6 +194,7 @@ class Fit:
             on_choice(self)
         few = _at(self.judged, np.flatnonzero(self.judged.share > 0.0))
         self.weigh(rows, sample, self.final, few)
+        self._tell_relevance(few.points)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
         return self
@@ -288,10 +289,19 @@ class Fit:
             return
         rows = rows_to_race(len(X), random)
         n_outputs = self.targets.n_outputs or 1
-        self.race = settings.race(X[rows], Y[rows], weight[rows], n_outputs)
+        few = X[rows], Y[rows], weight[rows]
+        self.race = settings.race(*few, n_outputs, both_halves=True)
         if not self.race.default_won:
             self.recipe = Recipe.from_kernel(settings, self.race.kernel)
             self.learner = self.recipe.learner(self.targets.n_outputs)
+
+    def _tell_relevance(self, X: Array) -> None:
+        """Find how much the fitted function varies along each feature."""
+        function = self.learner.function
+        if self.race is None or X.shape[1] < 2 or not function.kernel.has_gradient or not len(X):
+            return
+        found = relevance_of(function, X, self.inputs.encoder.categorical)
+        self.race = replace(self.race, relevance=found)
 
     def walk(self, rows: LocalRows, n_points: int) -> tuple[Array, Array]:
         """Learn rows in memory in parts; return rows seen and number of atoms after each part.
@@ -354,6 +364,12 @@ class Fit:
         """Whether the polish may add atoms to those of the passes."""
         return self._given.grows and self.recipe.risk.can_grow
 
+    def _takes_all_rows(self) -> bool:
+        """Whether every one of few rows may be an atom: for the mean of one number."""
+        is_number = self.targets.loss.kind == "regression" and (self.targets.n_outputs or 1) == 1
+        is_open = self._given.eps is None and self.passes.epochs is None
+        return is_open and is_number and self.recipe.risk.is_mean and self._given.grows
+
     def _conclude(self, X: Array, Y: Array, weight: Array, lost: float) -> FinalPolish | None:
         """Polish, or warn if the epochs did not learn."""
         passes, learner = self.passes, self.learner
@@ -382,7 +398,7 @@ class Fit:
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""
         function, loss, risk = self.learner.function, self.targets.loss, self.recipe.risk
-        if self._adds_atoms() and risk.is_mean and loss.kind == "regression" and Y.ndim == 1:
+        if self._takes_all_rows():
             function = with_all_rows(function, X[weight > 0.0])
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
         final = final_polish(

@@ -187,7 +187,9 @@ class Settings:
         """Return the settings of the second-order steps that follow a fit of quantiles."""
         return replace(self, solver="newton", step_size=None, averaging=True, regularization=None)
 
-    def race(self, X: Array, Y: Array, weight: Array, n_classes: int) -> Race:
+    def race(
+        self, X: Array, Y: Array, weight: Array, n_classes: int, *, both_halves: bool = False
+    ) -> Race:
         """Compare kernels and bandwidths on these samples; see `colk.selection.choose`."""
         kernel, loss = str(self.kernel), as_loss(self.loss)
         return choose(
@@ -198,6 +200,7 @@ class Settings:
             weight,
             loss,
             n_classes,
+            both_halves=both_halves,
             categorical=self.categorical,
             rows=self.rows,
         )

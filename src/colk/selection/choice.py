@@ -39,6 +39,7 @@ def choose(
     loss: Loss,
     n_classes: int = 2,
     *,
+    both_halves: bool = False,
     categorical: tuple[int, ...] = (),
     rows: SparseRows | None = None,
 ) -> Race:
@@ -60,6 +61,8 @@ def choose(
         The loss; its kind shows whether targets are numbers or labels.
     n_classes : int
         Number of classes, if targets are class indices. Default: 2.
+    both_halves : bool
+        As in `race`. Default: False.
     categorical : tuple of int
         Columns of X that hold categories. Default: none.
     rows : SparseRows, optional
@@ -95,4 +98,5 @@ def choose(
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
+        both_halves=both_halves,
     )

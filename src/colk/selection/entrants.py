@@ -101,7 +101,9 @@ class Entrant:
         """Return the kernel, of points without the metric."""
         if self.metric.ndim == 2:
             return Mahalanobis(self.contender.with_bandwidth(bandwidth), self.metric)
-        return self.contender.with_bandwidth(bandwidth, None if self.kind == "none" else self.metric)
+        return self.contender.with_bandwidth(
+            bandwidth, None if self.kind == "none" else self.metric
+        )
 
     def of_points(self, bandwidth: float) -> Kernel:
         """Return the kernel of points in the metric."""
@@ -133,9 +135,7 @@ class Entrant:
             return Trial(np.inf, self, None, None, None)
         return Trial(loss, self, losses, left_out.weights, K)
 
-    def _fitted(
-        self, samples: RaceSamples, exact: bool
-    ) -> tuple[LeftOut | None, Array | None]:
+    def _fitted(self, samples: RaceSamples, exact: bool) -> tuple[LeftOut | None, Array | None]:
         X, bandwidth = samples.X, self.bandwidth(samples.X)
         if not bandwidth > 0.0 or not np.isfinite(bandwidth):
             return None, None

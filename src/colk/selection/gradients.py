@@ -94,7 +94,6 @@ def _pulls(kernel: Stationary, Z: Array, K: Array) -> Array:
     return found
 
 
-
 def category_moments(codes: Array, weights: Array, K: Array, C: Array) -> Array:
     """Return, for each column of categories, half the mean square of a change of f.
 

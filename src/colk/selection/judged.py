@@ -105,7 +105,9 @@ class Judged:
         close = (trial for trial in self.trials[1:] if not self._leads(won, trial, _BEHIND))
         return [trial.entrant for trial in close]
 
-    def result(self, default: Entrant, won: Trial | None = None, last: Entrant | None = None) -> Race:
+    def result(
+        self, default: Entrant, won: Trial | None = None, last: Entrant | None = None
+    ) -> Race:
         """Return the table, and the winner with the bandwidth and the metric that it has at last.
 
         Parameters

@@ -31,8 +31,7 @@ _SAMPLES_PER_FEATURE = 4
 # to the share _GAIN of that before, and has at least _LARGER times as many samples.
 _SOLVED, _GAIN, _LARGER = 0.1, 0.9, 1.5
 
-# With fewer samples, those that learned and those that were judged change places, so that all are
-# judged.
+# With fewer samples both halves are judged.
 _FEW = 1000
 
 # Least size of a feature at the start of a heat, as a share of the largest.
@@ -50,6 +49,7 @@ def race(
     bandwidth: str | float = "auto",
     weight: Array | None = None,
     are_labels: bool = False,
+    both_halves: bool = False,
 ) -> Race:
     """Choose a kernel, its bandwidth, and a metric of the features.
 
@@ -75,6 +75,9 @@ def race(
         Weights of the samples; those of weight 0 are ignored.
     are_labels : bool
         Whether Y holds labels. Default: False.
+    both_halves : bool
+        Whether those of few samples that learned and those that were judged change places, so that
+        all are judged. Default: False.
 
     Examples
     --------
@@ -94,18 +97,19 @@ def race(
     plain = np.ones(X.shape[1])
     found = _distances(contenders)
     entrants = [Entrant(kernels, len(kernels) - 1, "none", plain) for kernels in found]
-    return _heats(samples, fixed[0], entrants)
+    return _heats(samples, fixed[0], entrants, both_halves)
 
 
-def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant]) -> Race:
+def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_halves: bool) -> Race:
     """Run the heats; the winner learns once more on all samples that it has seen."""
     n, size, before = len(samples.X), min(_FIRST, len(samples.X) // 2), np.inf
-    entrants = plain
+    entrants: list[Entrant] = []
     while True:
         heat = samples.first(2 * size)
-        judged = _heat(heat, size, default, entrants)
-        if n < _FEW:
-            judged = judged.and_also(_heat(heat.swapped(size), size, default, entrants))
+        run = partial(_heat, size=size, default=default, plain=plain, entrants=entrants)
+        judged = run(heat)
+        if both_halves and n < _FEW:
+            judged = judged.and_also(run(heat.swapped(size)))
         won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
         is_clear = won.loss < _SOLVED * judged.zero.loss or won.loss > _GAIN * before
         if is_clear or larger < _LARGER * size:
@@ -114,24 +118,29 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant]) -> Race
         size, before = larger, won.loss
 
 
-def _heat(samples: RaceSamples, size: int, default: Entrant, entrants: list[Entrant]) -> Judged:
-    """Let the entrants learn from the first samples, and judge them on the others."""
+def _heat(
+    samples: RaceSamples, size: int, default: Entrant, plain: list[Entrant], entrants: list[Entrant]
+) -> Judged:
+    """Let the entrants learn from the first samples, and judge them on the others.
+
+    In the first heat there are no entrants yet: they are the kernels without and with a metric.
+    """
     few = samples.first(size)
-    if all(one.kind == "none" for one in entrants):
-        entrants = [searched(one, few).entrant for one in entrants]
-        entrants = entrants + _with_metrics(entrants, few)
+    if not entrants:
+        found = [searched(one, few).entrant for one in plain]
+        entrants = [*found, *_with_metrics(found, samples, size)]
     trained = map_in_threads(partial(_trained, few), entrants)
     return Judged.of(samples, [default, *trained], size)
 
 
-def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples) -> list[Entrant]:
-    """Return the entrants that learn a metric from these samples."""
+def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples, size: int) -> list[Entrant]:
+    """Return the entrants that learn a metric from the first of these samples."""
     spread = samples.spread
     if plain[0].contender.rows is not None or np.count_nonzero(spread) < 2:
         return []
     scales = 1.0 / np.where(spread > 0.0, spread, 1.0)
     found = [replace(one, kind="diagonal", metric=scales) for one in plain]
-    if len(samples.X) < _SAMPLES_PER_FEATURE * len(spread):
+    if size < _SAMPLES_PER_FEATURE * len(spread):
         return found
     matrices = [
         replace(one, kind="matrix", metric=np.diag(scales))
@@ -152,7 +161,7 @@ def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
     if size <= 2 * _FIRST:
         known = {(one.kind, one.contender.is_l1) for one in close}
         plain = [trial.entrant for trial in judged.trials[1:] if trial.entrant.kind == "none"]
-        again = _with_metrics(plain, judged.samples.first(size))
+        again = _with_metrics(plain, judged.samples, size)
         fresh = [one for one in again if (one.kind, one.contender.is_l1) not in known]
     most = np.zeros(len(spread))
     for trial in judged.trials:
@@ -163,9 +172,7 @@ def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
     if not most.max() > 0.0:
         return fresh + close
     metric = (most + _LEAST_SIZE * most.max()) / np.where(spread > 0.0, spread, 1.0)
-    return fresh + [
-        replace(one, metric=metric) if one.kind == "diagonal" else one for one in close
-    ]
+    return fresh + [replace(one, metric=metric) if one.kind == "diagonal" else one for one in close]
 
 
 def _trained(samples: RaceSamples, entrant: Entrant) -> Entrant:

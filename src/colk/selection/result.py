@@ -78,9 +78,10 @@ class Race:
     n_samples : int
         Number of samples of the last heat.
     relevance : array of shape (p,), or None
-        Relevance of the features: the size of the best metric along each feature, times the
-        standard deviation of the feature, divided by the largest. None if no metric was learned.
-        The winner uses it if `winner.scaled`.
+        Relevance of the features, divided by the largest. After a fit, it is how much the fitted
+        function varies along each feature (`relevance_of`). After a race on a stream, it is the
+        size of the best metric along each feature, times its standard deviation; None if no metric
+        was learned.
 
     Examples
     --------
