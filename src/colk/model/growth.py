@@ -124,7 +124,7 @@ def grown(
     is_open = final.outliers is None and final.risk.can_grow
     for size in _STEPS if is_open else ():
         function = final.polished.function
-        if function.n_atoms < size // 2 or len(X) < _SAMPLES_PER_ATOM * size:
+        if not size // 2 <= function.n_atoms < size or len(X) < _SAMPLES_PER_ATOM * size:
             break
         residuals = _residuals(final.loss, function, X, Y)
         larger = _with_more_atoms(function, X, residuals, weight, size, random)

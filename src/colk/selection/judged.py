@@ -139,7 +139,7 @@ class Judged:
         return lead > errors * error
 
     def _lead(self, trial: Trial, other: Trial) -> tuple[float, float]:
-        """Return by how much the mean loss is lower than another, and the standard error of this."""
+        """Return by how much the mean loss is lower than another, and its standard error."""
         if trial.losses is None or other.losses is None:
             return (-np.inf if trial.losses is None else np.inf), 0.0
         gains, total = other.losses - trial.losses, self._weight.sum()

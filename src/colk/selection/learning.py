@@ -24,8 +24,8 @@ _WORTH, _CHANGES = 0.003, 3
 # Bounds of the bandwidth, in typical distances, and of the ridge, in samples.
 _FACTORS, _RIDGES = (0.03, 10.0), (1e-4, 30.0)
 
-# Rounds of learning: at most _MOST. After the first _LEAST, a round must lower the loss to the share
-# _GAIN. A round that raises it to _LOST times the least loss ends the learning.
+# Rounds of learning: at most _MOST. After the first _LEAST, a round must lower the loss to the
+# share _GAIN. A round that raises it to _LOST times the least loss ends the learning.
 _MOST, _LEAST, _GAIN, _LOST = 8, 2, 0.99, 1.05
 
 # Smallest rate of a feature, and smallest share of M of a direction, as shares of the largest.
