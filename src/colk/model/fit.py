@@ -29,7 +29,7 @@ from colk.model.convergence import (
     warn_of_nothing,
 )
 from colk.model.feature_scales import warn_of_scales
-from colk.model.growth import grown, with_all_rows
+from colk.model.growth import filled, grown, most_atoms
 from colk.model.inputs import Inputs
 from colk.model.parts import Part
 from colk.model.passes import USED, Passes
@@ -364,11 +364,10 @@ class Fit:
         """Whether the polish may add atoms to those of the passes."""
         return self._given.grows and self.recipe.risk.can_grow
 
-    def _takes_all_rows(self) -> bool:
-        """Whether every one of few rows may be an atom: for the mean of one number."""
-        is_number = self.targets.loss.kind == "regression" and (self.targets.n_outputs or 1) == 1
+    def _fills(self) -> bool:
+        """Whether more rows may be atoms than the passes found, because nothing limits them."""
         is_open = self._given.eps is None and self.passes.epochs is None
-        return is_open and is_number and self.recipe.risk.is_mean and self._given.grows
+        return is_open and self.recipe.risk.is_mean and self._given.grows
 
     def _conclude(self, X: Array, Y: Array, weight: Array, lost: float) -> FinalPolish | None:
         """Polish, or warn if the epochs did not learn."""
@@ -398,8 +397,9 @@ class Fit:
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""
         function, loss, risk = self.learner.function, self.targets.loss, self.recipe.risk
-        if self._takes_all_rows():
-            function = with_all_rows(function, X[weight > 0.0])
+        if self._fills():
+            rows, is_number = X[weight > 0.0], loss.kind == "regression" and function.n_outputs == 1
+            function = filled(function, rows, most_atoms(len(rows), self.max_atoms or 0, is_number))
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
         final = final_polish(
             function, X, Y, loss, risk, least, path=self.passes.risk_path, sample_weight=weight

@@ -24,7 +24,7 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
 from colk.selection.leave_one_out import nested_residuals
 
-__all__ = ["Growth", "grown", "with_all_rows"]
+__all__ = ["Growth", "filled", "grown", "most_atoms"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
@@ -148,26 +148,42 @@ def grown(
     return Growth(final, np.array(tried, dtype=np.float64).reshape(-1, 3))
 
 
-def with_all_rows(function: KernelExpansion, X: Array) -> KernelExpansion:
-    """Return the function with every row as an atom of weight 0, unless it is nearly dependent.
-
-    With more than 2000 rows the function is returned as it is.
+def filled(function: KernelExpansion, X: Array, most: int) -> KernelExpansion:
+    """Return the function with the most novel rows as atoms of weight 0, up to `most` atoms.
 
     Parameters
     ----------
     function : KernelExpansion
         A function.
     X : array of shape (n, p)
-        Rows.
+        Rows; of many, evenly spaced ones are candidates.
+    most : int
+        Largest number of atoms. Rows that are nearly dependent on atoms are not added.
 
     Examples
     --------
     >>> from colk.kernels import Gaussian
     >>> X = np.array([[0.0], [1.0], [1.0], [2.0]])
-    >>> with_all_rows(KernelExpansion(Gaussian(0.5), X[:1], np.ones(1)), X).atoms.ravel()
-    array([0., 1., 2.])
+    >>> filled(KernelExpansion(Gaussian(0.5), X[:1], np.ones(1)), X, 4).atoms.ravel()
+    array([0., 2., 1.])
     """
-    return _with_novel(function, X, len(X)) if len(X) <= _ALL else function
+    lacking = most - function.n_atoms
+    if lacking <= 0:
+        return function
+    size = min(len(X), max(_CANDIDATES * lacking, _ALL // 2))
+    rows = X[np.linspace(0, len(X) - 1, size).astype(int)]
+    return _with_novel(function, rows, lacking)
+
+
+def most_atoms(n_samples: int, limit: int, is_number: bool) -> int:
+    """Return the number of atoms to fill up to: all rows if there are at most 2000, for one number.
+
+    Examples
+    --------
+    >>> most_atoms(1500, 400, True), most_atoms(1500, 400, False), most_atoms(5000, 400, True)
+    (1500, 400, 400)
+    """
+    return n_samples if is_number and n_samples <= _ALL else limit
 
 
 def _residuals(loss: Loss, function: KernelExpansion, X: Array, Y: Array) -> Array:

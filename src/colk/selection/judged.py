@@ -14,7 +14,8 @@ from colk.selection.samples import RaceSamples
 __all__ = ["Judged"]
 
 # An entrant with a metric must be ahead of one without by _AHEAD standard errors, and a matrix of a
-# diagonal. An entrant that is _BEHIND standard errors behind the best leaves the race.
+# diagonal. An entrant that is _BEHIND standard errors behind the best leaves the race, and the best
+# must be as far ahead of f = 0.
 _AHEAD, _BEHIND = 0.25, 2.0
 
 _KINDS: tuple[Kind, ...] = ("none", "diagonal", "matrix")
@@ -84,15 +85,15 @@ class Judged:
     def winner(self) -> Trial:
         """Return the best; one with a metric must be ahead of a simpler one.
 
-        If none is ahead of f = 0, the default wins.
+        If it is not clearly ahead of f = 0, the default wins.
         """
-        best = self.zero
+        best = self.trials[0]
         for kind in _KINDS:
             group = [trial for trial in self.trials if trial.entrant.kind == kind]
             first = min(group, key=lambda trial: trial.loss, default=best)
-            if self._leads(first, best, _AHEAD):
+            if self._leads(first, best, _AHEAD if kind != "none" else 0.0):
                 best = first
-        return self.trials[0] if best is self.zero else best
+        return best if self._leads(best, self.zero, _BEHIND) else self.trials[0]
 
     def close_to(self, won: Trial) -> list[Entrant]:
         """Return the entrants that are not far behind the winner, without the default.

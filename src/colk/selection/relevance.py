@@ -35,9 +35,9 @@ def relevance_of(
     --------
     >>> from colk.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> f = KernelExpansion(Gaussian([1.0, 100.0]), X, np.ones(50))
+    >>> f = KernelExpansion(Gaussian([1.0, 9.0]), X, np.ones(50))
     >>> relevance_of(f, X).round(2)
-    array([1.  , 0.01])
+    array([1.  , 0.03])
     """
     size = int(_PRODUCTS / max(function.n_atoms * X.shape[1], 1))
     size = min(max(size, _FEWEST), _ROWS, len(X))

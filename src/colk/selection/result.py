@@ -87,7 +87,7 @@ class Race:
     --------
     >>> from colk.selection import contenders_for, race
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> result = race(X, np.sin(X[:, :1]), contenders_for("auto"))
+    >>> result = race(X, np.sin(2.0 * X[:, :1]), contenders_for("auto"))
     >>> result.winner.scaled, bool(result.scales[0] > 5.0 * result.scales[1])
     (True, True)
     """
