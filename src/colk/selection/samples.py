@@ -88,5 +88,5 @@ class RaceSamples:
         size : int
             Number of samples.
         """
-        parts = (np.roll(each, -size, axis=0) for each in (self.X, self.Y, self.weight))
-        return RaceSamples(*parts, self.are_labels, self.categorical)
+        X, Y, weight = (np.roll(each, -size, axis=0) for each in (self.X, self.Y, self.weight))
+        return RaceSamples(X, Y, weight, self.are_labels, self.categorical)
