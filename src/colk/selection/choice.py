@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.running_scale import without_outliers
@@ -14,6 +15,9 @@ from colk.selection.race import race
 from colk.selection.result import LARGEST, Race
 
 __all__ = ["choose", "rows_to_race"]
+
+# The largest distance of a target from the median, in robust standard deviations.
+_REACH = 4.0
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
@@ -89,6 +93,7 @@ def choose(
         counted = weight > 0.0
         largest = np.abs(targets[counted]).max(axis=0, initial=0.0)
         targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
+        targets = _within_reach(targets, counted)
         spread = targets[counted].std(axis=0) if counted.any() else np.ones(targets.shape[1])
         targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(
@@ -100,3 +105,12 @@ def choose(
         are_labels=are_labels,
         both_halves=both_halves,
     )
+
+
+def _within_reach(targets: Array, counted: NDArray[np.bool_]) -> Array:
+    """Return targets at most `_REACH` robust deviations from the median, as squares follow few."""
+    if not counted.any():
+        return targets
+    low, middle, high = np.quantile(targets[counted], (0.25, 0.5, 0.75), axis=0)
+    reach = np.where(high > low, _REACH * (high - low) / 1.349, np.inf)
+    return np.asarray(np.clip(targets, middle - reach, middle + reach))
