@@ -28,7 +28,7 @@ __all__ = ["Growth", "filled", "grown", "most_atoms"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
-_SAMPLES_PER_ATOM = 5
+_SAMPLES_PER_ATOM = 2
 
 # Samples whose residuals are predicted, for each atom, and the ridge in units of samples. More
 # samples are used only if the result of the first ones is not clear, because few samples underrate
@@ -48,7 +48,7 @@ _CANDIDATES = 2
 _NOVELTY = 1e-4
 
 # With at most so many rows every row may be an atom.
-_ALL = 2000
+_ALL = 1500
 
 _TOLERANCE = 1e-3
 _SEED = 0
@@ -176,12 +176,12 @@ def filled(function: KernelExpansion, X: Array, most: int) -> KernelExpansion:
 
 
 def most_atoms(n_samples: int, limit: int, is_number: bool) -> int:
-    """Return the number of atoms to fill up to: all rows if there are at most 2000, for one number.
+    """Return the number of atoms to fill up to: all rows if there are at most 1500, for one number.
 
     Examples
     --------
-    >>> most_atoms(1500, 400, True), most_atoms(1500, 400, False), most_atoms(5000, 400, True)
-    (1500, 400, 400)
+    >>> most_atoms(1200, 400, True), most_atoms(1200, 400, False), most_atoms(5000, 400, True)
+    (1200, 400, 400)
     """
     return n_samples if is_number and n_samples <= _ALL else limit
 

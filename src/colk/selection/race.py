@@ -27,9 +27,10 @@ _FIRST, _MOST = 400, LARGEST // 2
 # A matrix is learned if there are this many samples for each feature.
 _SAMPLES_PER_FEATURE = 4
 
-# The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers it
-# to the share _GAIN of that before, and has at least _LARGER times as many samples.
+# The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers its
+# ratio to the loss of the default to the share _GAIN, and has _LARGER times as many samples.
 _SOLVED, _GAIN, _LARGER = 0.1, 0.9, 1.5
+_TINY = 1e-300
 
 # With fewer samples both halves are judged.
 _FEW = 1000
@@ -111,11 +112,12 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_ha
         if both_halves and n < _FEW:
             judged = judged.and_also(run(heat.swapped(size)))
         won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
-        is_clear = won.loss < _SOLVED * judged.zero.loss or won.loss > _GAIN * before
+        share = won.loss / max(judged.trials[0].loss, _TINY)
+        is_clear = won.loss < _SOLVED * judged.zero.loss or share > _GAIN * before
         if is_clear or larger < _LARGER * size:
             return judged.result(default, won, _refined(won.entrant, heat))
         entrants = _next(judged, won, larger)
-        size, before = larger, won.loss
+        size, before = larger, share
 
 
 def _heat(
@@ -151,7 +153,7 @@ def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples, size: int) -> 
 
 
 def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
-    """Return the entrants of the next heat: those that are close, and others with a new metric.
+    """Return the entrants of the next heat: those that are close, and diagonals that begin anew.
 
     A diagonal that is close begins with the largest factor of each feature in any diagonal, times
     the root of the share of the loss that it explains: what is 0 in a metric has no gradient.
@@ -159,7 +161,8 @@ def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
     close, spread = judged.close_to(won), judged.samples.spread
     fresh: list[Entrant] = []
     if size <= 2 * _FIRST:
-        known = {(one.kind, one.contender.is_l1) for one in close}
+        tried = [trial.entrant for trial in judged.trials if trial.entrant.kind == "matrix"]
+        known = {(one.kind, one.contender.is_l1) for one in [*close, *tried]}
         plain = [trial.entrant for trial in judged.trials[1:] if trial.entrant.kind == "none"]
         again = _with_metrics(plain, judged.samples, size)
         fresh = [one for one in again if (one.kind, one.contender.is_l1) not in known]
