@@ -14,9 +14,9 @@ from colk.selection.samples import RaceSamples
 __all__ = ["Judged"]
 
 # An entrant with a metric must be ahead of one without by _AHEAD standard errors, and a matrix of a
-# diagonal. An entrant that is _BEHIND standard errors behind the best leaves the race, and the best
-# must be as far ahead of f = 0.
-_AHEAD, _BEHIND = 0.25, 2.0
+# diagonal; for labels by more, because margins say less about mistakes. An entrant that is _BEHIND
+# standard errors behind the best leaves the race, and the best must be as far ahead of f = 0.
+_AHEAD, _AHEAD_FOR_LABELS, _BEHIND = 0.25, 1.0, 2.0
 
 _KINDS: tuple[Kind, ...] = ("none", "diagonal", "matrix")
 
@@ -87,11 +87,11 @@ class Judged:
 
         If it is not clearly ahead of f = 0, the default wins.
         """
-        best = self.trials[0]
+        best, ahead = self.trials[0], _AHEAD_FOR_LABELS if self.samples.are_labels else _AHEAD
         for kind in _KINDS:
             group = [trial for trial in self.trials if trial.entrant.kind == kind]
             first = min(group, key=lambda trial: trial.loss, default=best)
-            if self._leads(first, best, _AHEAD if kind != "none" else 0.0):
+            if self._leads(first, best, ahead if kind != "none" else 0.0):
                 best = first
         return best if self._leads(best, self.zero, _BEHIND) else self.trials[0]
 
