@@ -95,6 +95,12 @@ class Judged:
                 best = first
         return best if self._leads(best, self.zero, _BEHIND) else self.trials[0]
 
+    def shares(self) -> dict[tuple[str, bool], float]:
+        """Return the losses by metric and distance, divided by the loss of the default."""
+        whole = max(self.trials[0].loss, 1e-300)
+        entrants = [(trial.entrant, trial.loss) for trial in self.trials[1:]]
+        return {(one.kind, one.contender.is_l1): loss / whole for one, loss in entrants}
+
     def close_to(self, won: Trial) -> list[Entrant]:
         """Return the entrants that are not far behind the winner, without the default.
 

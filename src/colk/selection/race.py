@@ -27,10 +27,10 @@ _FIRST, _MOST = 400, LARGEST // 2
 # A matrix is learned if there are this many samples for each feature.
 _SAMPLES_PER_FEATURE = 4
 
-# The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers its
-# ratio to the loss of the default to the share _GAIN, and has _LARGER times as many samples.
+# The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers
+# the ratio of an entrant's loss to that of the default to the share _GAIN, and has _LARGER times
+# as many samples.
 _SOLVED, _GAIN, _LARGER = 0.1, 0.9, 1.5
-_TINY = 1e-300
 
 # With fewer samples both halves are judged.
 _FEW = 1000
@@ -103,7 +103,8 @@ def race(
 
 def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_halves: bool) -> Race:
     """Run the heats; the winner learns once more on all samples that it has seen."""
-    n, size, before = len(samples.X), min(_FIRST, len(samples.X) // 2), np.inf
+    n, size = len(samples.X), min(_FIRST, len(samples.X) // 2)
+    before: dict[tuple[str, bool], float] = {}
     entrants: list[Entrant] = []
     while True:
         heat = samples.first(2 * size)
@@ -112,12 +113,13 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_ha
         if both_halves and n < _FEW:
             judged = judged.and_also(run(heat.swapped(size)))
         won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
-        share = won.loss / max(judged.trials[0].loss, _TINY)
-        is_clear = won.loss < _SOLVED * judged.zero.loss or share > _GAIN * before
+        shares = judged.shares()
+        gains = not before or any(v < _GAIN * before.get(k, 0.0) for k, v in shares.items())
+        is_clear = won.loss < _SOLVED * judged.zero.loss or not gains
         if is_clear or larger < _LARGER * size:
             return judged.result(default, won, _refined(won.entrant, heat))
         entrants = _next(judged, won, larger)
-        size, before = larger, share
+        size, before = larger, shares
 
 
 def _heat(
