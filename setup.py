@@ -33,7 +33,7 @@ DIRECTIVES = {
     "embedsignature.format": "python",
 }
 # For these modules the .pxd file is the compiled version; the .py file is for the uncompiled build.
-TWINS = ("addresses", "blas", "lapack", "loops", "processes", "sparse_rows")
+TWINS = ("addresses", "blas", "lapack", "loops", "sparse_rows")
 # No flag allows reordering of sums. Loops with a pragma may take the entries of a row in any order.
 FLAGS = {
     "unix": [

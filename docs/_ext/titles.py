@@ -12,6 +12,7 @@ LAST = ("own_loss", "own_risk")
 
 BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
 TITLES = {
+    "choice": "Automatic choice of kernel and metric",
     "conformal": "Conformal intervals on streams",
     "convergence_distance": "Distance to the optimum",
     "convergence_objective": "Objective relative to the optimum",
@@ -36,13 +37,7 @@ TITLES = {
     "pairing": "Pairings",
     "polish": "Polishing the weights",
     "quantiles": "Coverage of quantiles",
-    "race_design": "Automatic kernel choice: data used for its design",
-    "race_held_out": "Automatic kernel choice: new data",
     "race_streams": "Automatic kernel choice: streams",
-    "relevance_arm": "More atoms: the end of an arm",
-    "relevance_design": "Feature relevance: data used for its design",
-    "relevance_few": "Feature relevance: few features matter",
-    "relevance_held_out": "Feature relevance: new data",
     "risk_costs": "What a risk costs: the mean loss",
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",

@@ -236,11 +236,14 @@ def test_intervals_that_are_known():
 def test_race_has_a_line_for_each_kernel():
     model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
     display = RaceDisplay.from_estimator(model)
-    *lines, default, chosen = display.ax_.get_lines()
-    assert len(lines) == len({(entry.name, entry.scaled) for entry in model.race_.entries}) > 4
-    drawn = {(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)}
-    assert drawn == {(entry.factor, entry.loss) for entry in model.race_.entries}
-    assert chosen.get_ydata()[0] == model.race_.winner.loss <= default.get_ydata()[0]
+    entries = sorted(model.race_.entries, key=lambda entry: entry.loss)
+    losses, chosen, default = display.ax_.get_lines()
+    np.testing.assert_array_equal(losses.get_xdata(), [entry.loss for entry in entries])
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert len(labels) == len(entries) > 4
+    assert all(entry.name in label for entry, label in zip(entries, labels, strict=True))
+    assert any(label.endswith(", diagonal") for label in labels)
+    assert chosen.get_xdata()[0] == model.race_.winner.loss <= default.get_xdata()[0]
 
 
 def test_the_race_of_a_pipeline_and_of_a_search():

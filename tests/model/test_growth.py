@@ -22,6 +22,7 @@ NOISE = RNG.normal(size=600)
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
     monkeypatch.setattr(growth, "_STEPS", (60, 120))
+    monkeypatch.setattr(growth, "_ALL", 0)
     monkeypatch.setattr("colk.model.settings.FIRST_ATOMS", 30)
 
 
@@ -57,7 +58,7 @@ def test_weights_are_the_optimum_on_all_atoms():
 
 def test_few_samples_and_samples_of_weight_0_do_not_add_atoms():
     weight = np.zeros(600)
-    weight[:250] = 1.0
+    weight[:100] = 1.0
     assert grown(polished(Y), X, Y, weight).n_atoms == 30
 
 
@@ -96,3 +97,29 @@ def test_streams_newton_steps_and_a_given_number_do_not_grow():
     with pytest.raises(ValueError, match="'many'"):
         COLKRegressor(max_atoms="many").fit(X, Y)
     assert COLKRegressor().partial_fit(X, Y).max_atoms_ == 30
+
+
+def test_every_one_of_few_rows_may_be_an_atom(monkeypatch, tmp_path):
+    monkeypatch.setattr(growth, "_ALL", 400)
+    few, more = (
+        COLKRegressor(kernel=Gaussian(0.2), random_state=0).fit(X[:size], Y[:size])
+        for size in (400, 600)
+    )
+    assert few.n_atoms_ == few.max_atoms_ > 350
+    assert more.n_atoms_ <= 120
+    for settings in ({"eps": 0.05}, {"epochs": 1}, {"max_atoms": 30}, {"risk": "cvar"}):
+        model = COLKRegressor(kernel=Gaussian(0.2), random_state=0, **settings)
+        assert model.fit(X[:400], Y[:400]).n_atoms_ <= 120
+    colk.save(few, tmp_path / "model.colk")
+    loaded = colk.load(tmp_path / "model.colk")
+    for one in (few, loaded):
+        one.partial_fit(X[400:450], Y[400:450])
+    np.testing.assert_array_equal(loaded.predict(X), few.predict(X))
+
+
+def test_rows_that_are_nearly_atoms_are_not_added():
+    f = KernelExpansion(Gaussian(0.7), X[:2], np.ones(2))
+    twice = np.concatenate([X[:50], X[:50] + 1e-9])
+    larger = growth._with_novel(f, twice, 100)
+    assert 2 < larger.n_atoms <= 50
+    np.testing.assert_allclose(larger(X), f(X), rtol=1e-12)

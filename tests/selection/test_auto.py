@@ -156,6 +156,7 @@ def test_features_may_appear_before_and_after_the_choice():
         late = {"new": 0.5} if i > 300 else {}
         model.learn_one({**x, **late, **({"last": 1.0} if i > 600 else {})}, y)
     assert model.function.n_features == 7
-    assert len(model.function.kernel.bandwidth) == 7
+    kernel = model.function.kernel
+    assert len(kernel.bandwidth if kernel.metric is None else kernel.metric) == 7
     errors = [abs(model.predict_one(x) - y) for x, y in zip(ROWS[:100], Y[:100], strict=True)]
     assert np.mean(errors) < 600.0

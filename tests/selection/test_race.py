@@ -2,22 +2,19 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_friedman1
 
-from colk.kernels import Gaussian, Laplacian, Linear, Matern
+from colk.kernels import Gaussian, Laplacian, Mahalanobis, Matern, Mixed
 from colk.losses import Huber, Logistic, Softmax
 from colk.selection import (
     CONTENDERS,
     LARGEST,
-    MOST_ROWS,
     choose,
     contenders_for,
     race,
     rows_to_race,
 )
-from colk.selection.field import FACTORS
-from colk.selection.leave_one_out import leave_one_out, nested_residuals
-from colk.selection.left_out_losses import RaceSamples
+from colk.selection.leave_one_out import leave_one_out, nested_residuals, ridge_of_all
+from colk.selection.samples import RaceSamples
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6))
@@ -53,33 +50,73 @@ def test_residuals_on_the_first_atoms_are_those_of_a_fit_on_them():
         np.testing.assert_allclose(found, alone.residuals, rtol=1e-9, atol=1e-10)
 
 
+def test_a_regression_on_all_samples_is_that_on_given_atoms():
+    weight, K = RNG.uniform(0.5, 2.0, size=400), Laplacian(3.0).gram(X)
+    all_of_them = ridge_of_all(K, WAVE, weight, 0.3)
+    given = leave_one_out(Laplacian(3.0), X, WAVE, weight, X, ridge=0.3)
+    np.testing.assert_allclose(all_of_them.residuals, given.residuals, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(all_of_them.weights, given.weights, rtol=1e-5, atol=1e-6)
+    assert ridge_of_all(-np.eye(2), np.ones((2, 1)), np.ones(2), 0.5) is None
+
+
 @pytest.mark.parametrize("are_labels", [False, True])
 def test_noise_does_not_tell_features_apart(are_labels):
     targets = np.sign(NOISE) if are_labels else NOISE
-    scales = race(X, targets, CONTENDERS, are_labels=are_labels).scales
-    assert scales.max() < 8.0 * scales.min()
+    result = race(X, targets, CONTENDERS, are_labels=are_labels)
+    assert result.default_won
+    np.testing.assert_array_equal(result.scales, 1.0)
 
 
 def test_features_that_matter_are_found():
-    result = race(X, WAVE, CONTENDERS)
-    assert result.winner.scaled
+    assert race(X, WAVE, CONTENDERS).relevance.argmax() == 0
+    result = race(X, WAVE, CONTENDERS[:1])
+    assert result.winner.metric == "diagonal"
     assert result.scales[0] > 10.0 * result.scales[1:].max()
     assert result.kernel.bandwidth[0] == pytest.approx(result.winner.bandwidth / result.scales[0])
-    mine = [e.loss for e in result.entries if e.name == result.winner.name]
-    assert result.winner.loss == min(mine) < result.default.loss
+    assert result.relevance.argmax() == 0
+    assert result.winner.loss < result.default.loss
 
 
-def test_the_table_has_every_kernel_with_bandwidths_on_both_sides_of_its_best():
+def test_directions_that_matter_are_found():
+    direction = np.array([1.0, -1.0, 1.0, 0.0, 0.0, 0.0]) / np.sqrt(3.0)
+    result = race(X, np.sin(2.0 * X @ direction)[:, None], CONTENDERS)
+    assert result.winner.metric == "matrix"
+    assert isinstance(result.kernel, Mahalanobis)
+    metric = result.kernel.metric
+    first = np.linalg.svd(metric)[0][:, 0]
+    assert abs(first @ direction) > 0.98
+    assert result.relevance[:3].min() > 5.0 * result.relevance[3:].max()
+    grown = result.kernel_for(8)
+    assert grown.metric.shape == (8, metric.shape[1] + 2)
+    np.testing.assert_array_equal(grown.metric[:6, :-2], metric)
+
+
+def test_features_that_act_only_together_are_found():
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(1600, 16))
+    targets = np.sin(2.5 * points[:, 3]) * points[:, 11]
+    targets = (targets / targets.std())[:, None]
+    result = race(points, targets, CONTENDERS)
+    assert set(np.argsort(-result.relevance)[:2]) == {3, 11}
+    assert result.winner.loss < 0.1 * result.default.loss
+
+
+def test_categories_that_matter_are_found():
+    codes = RNG.integers(3, size=(400, 2)).astype(float)
+    points = np.column_stack([X[:, :2], codes])
+    targets = WAVE + np.array([-1.0, 0.0, 2.0])[codes[:, 1].astype(int)][:, None]
+    result = race(points, targets / targets.std(), contenders_for("auto", (2, 3)))
+    assert result.winner.metric == "diagonal"
+    assert isinstance(result.kernel, Mixed)
+    assert result.relevance[[0, 3]].min() > 4.0 * result.relevance[[1, 2]].max()
+
+
+def test_the_table_has_the_default_and_every_kind_of_metric():
     result = race(X[:100], WAVE[:100], CONTENDERS)
-    runs = {(e.name, e.factor, e.scaled) for e in result.entries}
-    assert len(runs) == len(result.entries) <= 4 * 5 * 2
-    for name in {e.name for e in result.entries}:
-        for scaled in (False, True):
-            losses = {e.factor: e.loss for e in result.entries if e[0] == name and e[3] == scaled}
-            best = FACTORS.index(min(losses, key=losses.get))
-            assert {FACTORS[max(best - 1, 0)], FACTORS[min(best + 1, 4)]} <= losses.keys()
+    assert result.entries[0] is result.default
+    assert {entry.metric for entry in result.entries} == {"none", "diagonal", "matrix"}
     assert result.default.lead == 0.0
-    for entry in (e for e in result.entries if not e.scaled):
+    for entry in result.entries:
         assert entry.lead == pytest.approx(result.default.loss - entry.loss)
     assert str(result).count("\n") == len(result.entries)
     assert str(result).count("<") == 1
@@ -92,7 +129,7 @@ def test_it_is_the_same_each_time_and_looks_at_the_first_samples_only():
     changed = targets.copy()
     changed[LARGEST:] = 100.0
     again = race(many, changed, CONTENDERS, bandwidth="auto")
-    assert first.n_samples == LARGEST
+    assert first.n_samples <= LARGEST
     assert first.winner == again.winner
     np.testing.assert_array_equal(first.scales, again.scales)
 
@@ -103,22 +140,39 @@ def test_samples_without_weight_are_not_there():
     spoiled = WAVE.copy()
     spoiled[::4] = 1e3
     kept = weight > 0.0
-    assert race(X, spoiled, CONTENDERS, weight=weight).winner.loss == pytest.approx(
-        race(X[kept], WAVE[kept], CONTENDERS).winner.loss, rel=0.05
+    ours = race(X, spoiled, CONTENDERS, weight=weight)
+    alone = race(X[kept], WAVE[kept], CONTENDERS)
+    assert ours.winner.loss == pytest.approx(alone.winner.loss, rel=1e-6)
+
+
+def test_weights_are_copies():
+    twice = np.ones(200)
+    twice[:50] = 2.0
+    samples = RaceSamples(X[:200], WAVE[:200], twice, False)
+    assert np.average(samples.losses(WAVE[:200]), weights=samples.weight) == pytest.approx(
+        samples.losses(WAVE[:200])[np.repeat(np.arange(200), twice.astype(int))].mean()
     )
 
 
 def test_few_samples_and_equal_samples_choose_nothing():
     assert race(X[:20], WAVE[:20], CONTENDERS).default_won
     assert race(np.ones((100, 2)), NOISE[:100], CONTENDERS).default_won
-    assert race(X, np.zeros((400, 1)), CONTENDERS).default_won
     half = np.column_stack([X[:, 0], np.ones(400)])
-    assert np.isfinite(race(half, WAVE, CONTENDERS).scales).all()
+    result = race(half, WAVE, CONTENDERS)
+    assert np.isfinite(result.scales).all()
+    assert race(X, np.zeros((400, 1)), CONTENDERS).winner.loss == 0.0
+
+
+def test_a_constant_feature_is_never_relevant():
+    constant = np.column_stack([np.full(400, 7.0), X[:, :3]])
+    result = race(constant, WAVE, CONTENDERS)
+    assert result.relevance[0] == 0.0
+    assert result.relevance.argmax() == 1
 
 
 def test_a_bandwidth_that_is_given_stays():
     result = race(X, WAVE, CONTENDERS, bandwidth=2.0)
-    assert {e.bandwidth for e in result.entries} == {2.0}
+    assert [e.bandwidth for e in result.entries] == pytest.approx([2.0] * 4)
     assert not any(e.scaled for e in result.entries)
     (named,) = contenders_for("matern")
     assert named.with_bandwidth(2.0) == Matern(2.0)
@@ -145,55 +199,16 @@ def test_targets_of_every_kind_find_the_feature(loss, targets):
     assert result.winner.scaled
 
 
-def test_mistakes_and_margins():
+def test_losses_of_margins():
     samples = RaceSamples(X, np.sign(WAVE), np.ones(400), are_labels=True)
-    left_out = samples.run(Linear())
-    found = samples.Y - left_out.residuals
-    np.testing.assert_array_equal(samples.mistakes(left_out), (found * samples.Y <= 0.0)[:, 0])
-    lacking = np.maximum(1.0 - found * samples.Y, 0.0)[:, 0]
+    residuals = RNG.normal(scale=2.0, size=(400, 1))
+    lacking = np.maximum(residuals * samples.Y, 0.0)[:, 0]
     expected = np.where(lacking < 2.0, 0.5 * lacking**2, 2.0 * (lacking - 1.0))
-    np.testing.assert_allclose(samples.losses(left_out), expected, atol=1e-12)
-
-
-def test_a_narrower_bandwidth_that_is_about_as_good_may_be_preferred():
-    points, targets = make_friedman1(400, noise=2.0, random_state=1)
-    targets = ((targets - targets.mean()) / targets.std())[:, None]
-    best = race(points, targets, CONTENDERS).winner
-    narrow = race(points, targets, CONTENDERS, prefers_narrow=True).winner
-    assert (narrow.name, narrow.scaled) == (best.name, best.scaled)
-    assert narrow.factor < best.factor
-    assert best.loss < narrow.loss < best.loss + 2.0 * max(best.error, narrow.error)
-    labels = race(points, np.sign(targets), CONTENDERS, are_labels=True)
-    narrow_labels = race(points, np.sign(targets), CONTENDERS, are_labels=True, prefers_narrow=True)
-    assert narrow_labels.winner == labels.winner
-
-
-def test_features_that_are_alike_have_no_scales():
-    alike = race(X[:, :2], np.sin(X[:, :1] + X[:, 1:2]), CONTENDERS)
-    assert not any(entry.scaled for entry in alike.entries)
-    unlike = race(X[:, :2], np.sin(2.0 * X[:, :1] + 0.1 * X[:, 1:2]), CONTENDERS)
-    assert unlike.winner.scaled
-
-
-def test_bandwidths_go_on_where_losses_fall():
-    few = X[:300]
-    wide = race(few, np.sin(0.2 * few.sum(axis=1, keepdims=True)), CONTENDERS)
-    factors = {
-        name: [e.factor for e in wide.entries if e.name == name and not e.scaled]
-        for name in ("laplacian", "gaussian")
-    }
-    assert factors == {"laplacian": [1.0, 1.7, 2.8], "gaussian": [1.0, 1.7, 2.8]}
-
-
-def test_kernels_far_behind_drop_out():
-    smooth = race(X, np.sin(0.2 * X.sum(axis=1, keepdims=True)), CONTENDERS)
-    rough = [e for e in smooth.entries if e.name == "laplacian" and not e.scaled]
-    assert [e.factor for e in rough] == [1.0]  # the default is always in the table
-    assert smooth.winner.name == "gaussian"
+    np.testing.assert_allclose(samples.losses(residuals), expected, atol=1e-12)
 
 
 def test_rows_are_the_first_or_any():
-    assert rows_to_race(5000, None) == slice(None, MOST_ROWS)
+    assert rows_to_race(5000, None) == slice(None, LARGEST)
     any_rows = rows_to_race(5000, np.random.RandomState(0))
-    assert len(np.unique(any_rows)) == MOST_ROWS
-    assert any_rows.max() > MOST_ROWS
+    assert len(np.unique(any_rows)) == LARGEST
+    assert any_rows.max() > LARGEST

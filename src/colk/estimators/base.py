@@ -144,7 +144,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     @property
     def feature_relevance_(self) -> Array | None:
-        """Relevance of the features, of shape (p,), as the race found it; None without a race."""
+        """Relevance of the features, of shape (p,), largest 1; None without a race."""
         race = self.race_
         return None if race is None else race.relevance
 

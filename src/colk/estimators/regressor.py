@@ -180,10 +180,9 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
     race_ : Race or None
         The comparison of kernels that chose `kernel_`; None if there was none.
     feature_relevance_ : array of shape (p,) or None
-        Relevance of the features, from the marginal likelihood of Gaussian processes: 1/length in
-        standard deviations of the feature, divided by the largest; 0 if a feature does not matter.
-        The kernel uses it if `race_.winner.scaled`. None without a race, with one feature, and with
-        fewer than 30 samples. See `colk.estimators.FeatureRelevanceDisplay`.
+        Relevance of the features: the root mean square of the derivative of the fitted function
+        along each, times the standard deviation of the feature, divided by the largest. None
+        without a race and with one feature; see `colk.estimators.FeatureRelevanceDisplay`.
     step_size_, gradient_bound_, prior_, regularization_ : float
         The values in use; None for a parameter that the solver does not use.
     eps_ : float

@@ -29,7 +29,7 @@ from colk.model.convergence import (
     warn_of_nothing,
 )
 from colk.model.feature_scales import warn_of_scales
-from colk.model.growth import grown
+from colk.model.growth import filled, grown, most_atoms
 from colk.model.inputs import Inputs
 from colk.model.parts import Part
 from colk.model.passes import USED, Passes
@@ -52,7 +52,7 @@ from colk.rkhs.polishing import (
     polish_groups,
 )
 from colk.rkhs.polishing.blocks import normalise_block, weight_block
-from colk.selection import Race, rows_to_race
+from colk.selection import Race, relevance_of, rows_to_race
 
 __all__ = ["LEAST_REGULARIZATION", "Encoding", "Fit"]
 
@@ -194,6 +194,7 @@ class Fit:
             on_choice(self)
         few = _at(self.judged, np.flatnonzero(self.judged.share > 0.0))
         self.weigh(rows, sample, self.final, few)
+        self._tell_relevance(few.points)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
         return self
@@ -288,10 +289,19 @@ class Fit:
             return
         rows = rows_to_race(len(X), random)
         n_outputs = self.targets.n_outputs or 1
-        self.race = settings.race(X[rows], Y[rows], weight[rows], n_outputs, prefers_narrow=True)
+        few = X[rows], Y[rows], weight[rows]
+        self.race = settings.race(*few, n_outputs, both_halves=True)
         if not self.race.default_won:
             self.recipe = Recipe.from_kernel(settings, self.race.kernel)
             self.learner = self.recipe.learner(self.targets.n_outputs)
+
+    def _tell_relevance(self, X: Array) -> None:
+        """Find how much the fitted function varies along each feature."""
+        function = self.learner.function
+        if self.race is None or X.shape[1] < 2 or not function.kernel.has_gradient or not len(X):
+            return
+        found = relevance_of(function, X, self.inputs.encoder.categorical)
+        self.race = replace(self.race, relevance=found)
 
     def walk(self, rows: LocalRows, n_points: int) -> tuple[Array, Array]:
         """Learn rows in memory in parts; return rows seen and number of atoms after each part.
@@ -354,6 +364,11 @@ class Fit:
         """Whether the polish may add atoms to those of the passes."""
         return self._given.grows and self.recipe.risk.can_grow
 
+    def _fills(self) -> bool:
+        """Whether more rows may be atoms than the passes found, because nothing limits them."""
+        is_open = self._given.eps is None and self.passes.epochs is None
+        return is_open and self.recipe.risk.is_mean and self._given.grows
+
     def _conclude(self, X: Array, Y: Array, weight: Array, lost: float) -> FinalPolish | None:
         """Polish, or warn if the epochs did not learn."""
         passes, learner = self.passes, self.learner
@@ -382,13 +397,16 @@ class Fit:
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""
         function, loss, risk = self.learner.function, self.targets.loss, self.recipe.risk
+        if self._fills():
+            rows, is_number = X[weight > 0.0], loss.kind == "regression" and function.n_outputs == 1
+            function = filled(function, rows, most_atoms(len(rows), self.max_atoms or 0, is_number))
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
         final = final_polish(
             function, X, Y, loss, risk, least, path=self.passes.risk_path, sample_weight=weight
         )
-        found = self.polished = final.polished
+        found = final.polished
         self.path = final.path
-        self.learner.adopt(found.function)
+        self._adopt(found)
         self._report(f"polished: objective {found.value_before:.4g} to {found.value:.4g}")
         if found.n_outliers:
             self._report(f"polished without {found.n_outliers} outliers")
@@ -407,13 +425,21 @@ class Fit:
         growth = grown(final, X, Y, weight, self._report)
         self.tried = growth.tried
         if growth.n_atoms > self.learner.n_atoms:
-            self.max_atoms, self.polished = growth.n_atoms, growth.final.polished
-            small = self.learner
-            self.recipe = replace(self.recipe, settings=self.settings)
-            recipe = self.recipe if small.risk == self.recipe.risk else self.recipe.for_mean()
-            self.learner = recipe.learner(self.targets.n_outputs)
-            self.learner.enlarge_from(small, self.polished.function)
+            self._adopt(growth.final.polished)
         return growth.final
+
+    def _adopt(self, polished: Polished) -> None:
+        """Give the learner the polished function; enlarge it if that has more atoms."""
+        self.polished, small = polished, self.learner
+        n_atoms = polished.function.n_atoms
+        if n_atoms == small.n_atoms:
+            small.adopt(polished.function)
+            return
+        self.max_atoms = max(n_atoms, self.max_atoms or n_atoms)
+        self.recipe = replace(self.recipe, settings=self.settings)
+        recipe = self.recipe if small.risk == self.recipe.risk else self.recipe.for_mean()
+        self.learner = recipe.learner(self.targets.n_outputs)
+        self.learner.enlarge_from(small, polished.function)
 
     def _take_risk(self, X: Array, Y: Array, weight: Array) -> None:
         """Continue under the risk of the settings, after the mean has found the atoms."""

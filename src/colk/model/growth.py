@@ -24,11 +24,11 @@ from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import FinalPolish, RowBlocks, solve_by_sums
 from colk.selection.leave_one_out import nested_residuals
 
-__all__ = ["Growth", "grown"]
+__all__ = ["Growth", "filled", "grown", "most_atoms"]
 
 # Numbers of atoms to try, and the least number of samples for each atom.
 _STEPS = (800, 1600)
-_SAMPLES_PER_ATOM = 5
+_SAMPLES_PER_ATOM = 2
 
 # Samples whose residuals are predicted, for each atom, and the ridge in units of samples. More
 # samples are used only if the result of the first ones is not clear, because few samples underrate
@@ -46,6 +46,9 @@ _HOPE = 0.005
 # atom beside the others, as a share of κ(x, x).
 _CANDIDATES = 2
 _NOVELTY = 1e-4
+
+# With at most so many rows every row may be an atom.
+_ALL = 1500
 
 _TOLERANCE = 1e-3
 _SEED = 0
@@ -121,7 +124,7 @@ def grown(
     is_open = final.outliers is None and final.risk.can_grow
     for size in _STEPS if is_open else ():
         function = final.polished.function
-        if function.n_atoms < size // 2 or len(X) < _SAMPLES_PER_ATOM * size:
+        if not size // 2 <= function.n_atoms < size or len(X) < _SAMPLES_PER_ATOM * size:
             break
         residuals = _residuals(final.loss, function, X, Y)
         larger = _with_more_atoms(function, X, residuals, weight, size, random)
@@ -145,6 +148,44 @@ def grown(
     return Growth(final, np.array(tried, dtype=np.float64).reshape(-1, 3))
 
 
+def filled(function: KernelExpansion, X: Array, most: int) -> KernelExpansion:
+    """Return the function with the most novel rows as atoms of weight 0, up to `most` atoms.
+
+    Parameters
+    ----------
+    function : KernelExpansion
+        A function.
+    X : array of shape (n, p)
+        Rows; of many, evenly spaced ones are candidates.
+    most : int
+        Largest number of atoms. Rows that are nearly dependent on atoms are not added.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian
+    >>> X = np.array([[0.0], [1.0], [1.0], [2.0]])
+    >>> filled(KernelExpansion(Gaussian(0.5), X[:1], np.ones(1)), X, 4).atoms.ravel()
+    array([0., 2., 1.])
+    """
+    lacking = most - function.n_atoms
+    if lacking <= 0:
+        return function
+    size = min(len(X), max(_CANDIDATES * lacking, _ALL // 2))
+    rows = X[np.linspace(0, len(X) - 1, size).astype(int)]
+    return _with_novel(function, rows, lacking)
+
+
+def most_atoms(n_samples: int, limit: int, is_number: bool) -> int:
+    """Return the number of atoms to fill up to: all rows if there are at most 1500, for one number.
+
+    Examples
+    --------
+    >>> most_atoms(1200, 400, True), most_atoms(1200, 400, False), most_atoms(5000, 400, True)
+    (1200, 400, 400)
+    """
+    return n_samples if is_number and n_samples <= _ALL else limit
+
+
 def _residuals(loss: Loss, function: KernelExpansion, X: Array, Y: Array) -> Array:
     """Return −ℓ' of each sample, of shape (n, q); for the squared loss, twice its residual."""
     return np.asarray(-loss.slope(function(X), Y)).reshape(len(X), -1)
@@ -165,15 +206,19 @@ def _with_more_atoms(
     if wanted == 0:
         return function
     drawn = X[random.choice(len(X), wanted, replace=False, p=chances / chances.sum())]
-    drawn, atoms = function.kernel.points(drawn), function.atoms
-    kernel = function.kernel.of_atoms
-    novel = _novelties(kernel, atoms, drawn)
+    return _with_novel(function, drawn, size - function.n_atoms)
+
+
+def _with_novel(function: KernelExpansion, rows: Array, most: int) -> KernelExpansion:
+    """Return the function with the most novel of these rows as atoms of weight 0."""
+    points, atoms, kernel = function.kernel.points(rows), function.atoms, function.kernel.of_atoms
+    novel = _novelties(kernel, atoms, points)
     if novel is None:  # the atoms are nearly dependent already
         return function
-    least = _NOVELTY * float(kernel.diagonal(drawn).max())
+    least = _NOVELTY * float(kernel.diagonal(points).max())
     # In LAPACK's column order a lower triangle is an upper one.
     _, order, n_novel, _ = dpstrf(novel.T, lower=0, tol=least, overwrite_a=1)
-    chosen = drawn[order[: min(int(n_novel), size - function.n_atoms)] - 1]
+    chosen = points[order[: min(int(n_novel), most)] - 1]
     zeros = np.zeros((len(chosen), *function.weights.shape[1:]))
     return KernelExpansion(
         function.kernel, np.concatenate([atoms, chosen]), np.concatenate([function.weights, zeros])

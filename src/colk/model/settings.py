@@ -188,7 +188,7 @@ class Settings:
         return replace(self, solver="newton", step_size=None, averaging=True, regularization=None)
 
     def race(
-        self, X: Array, Y: Array, weight: Array, n_classes: int, *, prefers_narrow: bool = False
+        self, X: Array, Y: Array, weight: Array, n_classes: int, *, both_halves: bool = False
     ) -> Race:
         """Compare kernels and bandwidths on these samples; see `colk.selection.choose`."""
         kernel, loss = str(self.kernel), as_loss(self.loss)
@@ -200,7 +200,7 @@ class Settings:
             weight,
             loss,
             n_classes,
-            prefers_narrow=prefers_narrow,
+            both_halves=both_halves,
             categorical=self.categorical,
             rows=self.rows,
         )

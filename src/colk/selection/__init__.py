@@ -1,17 +1,16 @@
-"""Automatic choice of kernel, bandwidth and feature scales."""
+"""Automatic choice of kernel, bandwidth and metric."""
 
 from colk.selection.choice import choose, rows_to_race
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
 from colk.selection.recent import RecentSamples
-from colk.selection.relevance import MOST_ROWS
+from colk.selection.relevance import relevance_of
 from colk.selection.result import LARGEST, Entry, Race
 from colk.selection.warm_up import WARM_UP, KeptSamples
 
 __all__ = [
     "CONTENDERS",
     "LARGEST",
-    "MOST_ROWS",
     "WARM_UP",
     "Contender",
     "Entry",
@@ -21,5 +20,6 @@ __all__ = [
     "choose",
     "contenders_for",
     "race",
+    "relevance_of",
     "rows_to_race",
 ]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.running_scale import without_outliers
@@ -11,23 +12,25 @@ from colk.kernels.of_rows import SparseRows
 from colk.losses import Loss
 from colk.selection.contenders import contenders_for
 from colk.selection.race import race
-from colk.selection.relevance import MOST_ROWS
-from colk.selection.result import Race
+from colk.selection.result import LARGEST, Race
 
 __all__ = ["choose", "rows_to_race"]
 
+# The largest distance of a target from the median, in robust standard deviations.
+_REACH = 4.0
+
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
-    """Return the indices of at most 2000 samples: the first, or drawn by `random`.
+    """Return the indices of at most 3200 samples: the first, or drawn by `random`.
 
     Examples
     --------
-    >>> rows_to_race(3000, None)
-    slice(None, 2000, None)
+    >>> rows_to_race(4000, None)
+    slice(None, 3200, None)
     """
-    if random is None or n_samples <= MOST_ROWS:
-        return slice(None, MOST_ROWS)
-    return random.permutation(n_samples)[:MOST_ROWS]
+    if random is None or n_samples <= LARGEST:
+        return slice(None, LARGEST)
+    return random.permutation(n_samples)[:LARGEST]
 
 
 @one_blas_thread()
@@ -40,7 +43,7 @@ def choose(
     loss: Loss,
     n_classes: int = 2,
     *,
-    prefers_narrow: bool = False,
+    both_halves: bool = False,
     categorical: tuple[int, ...] = (),
     rows: SparseRows | None = None,
 ) -> Race:
@@ -62,13 +65,12 @@ def choose(
         The loss; its kind shows whether targets are numbers or labels.
     n_classes : int
         Number of classes, if targets are class indices. Default: 2.
-    prefers_narrow : bool
-        Whether a regression takes the narrowest bandwidth that is about as good as the best.
-        Default: False.
+    both_halves : bool
+        As in `race`. Default: False.
     categorical : tuple of int
         Columns of X that hold categories. Default: none.
     rows : SparseRows, optional
-        A sparse matrix, if X holds indices of its rows. In this case features have no scales.
+        A sparse matrix, if X holds indices of its rows. In this case features have no metric.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def choose(
     >>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
     >>> y = np.sin(3.0 * X[:, 0])
     >>> choose("auto", "auto", X, y, np.ones(500), Huber()).winner.name
-    'matern 5/2'
+    'gaussian'
     """
     targets = Y.reshape(len(Y), -1)
     are_labels = loss.kind != "regression"
@@ -91,6 +93,7 @@ def choose(
         counted = weight > 0.0
         largest = np.abs(targets[counted]).max(axis=0, initial=0.0)
         targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
+        targets = _within_reach(targets, counted)
         spread = targets[counted].std(axis=0) if counted.any() else np.ones(targets.shape[1])
         targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(
@@ -100,5 +103,14 @@ def choose(
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
         are_labels=are_labels,
-        prefers_narrow=prefers_narrow,
+        both_halves=both_halves,
     )
+
+
+def _within_reach(targets: Array, counted: NDArray[np.bool_]) -> Array:
+    """Return targets at most `_REACH` robust deviations from the median, as squares follow few."""
+    if not counted.any():
+        return targets
+    low, middle, high = np.quantile(targets[counted], (0.25, 0.5, 0.75), axis=0)
+    reach = np.where(high > low, _REACH * (high - low) / 1.349, np.inf)
+    return np.asarray(np.clip(targets, middle - reach, middle + reach))

@@ -69,29 +69,28 @@ class Contender:
         """Bandwidth that suits a function for which Matérn 5/2 needs the bandwidth 1."""
         return _GAUSSIAN_WIDTH if isinstance(self.kernel, Gaussian | RationalQuadratic) else 1.0
 
-    def with_bandwidth(self, bandwidth: float, scales: Array | None = None) -> Kernel:
-        """Return the kernel with this bandwidth, or with one per feature if they have scales.
+    def with_bandwidth(self, bandwidth: float, rates: Array | None = None) -> Kernel:
+        """Return the kernel with this bandwidth, for points whose features have these factors.
 
         Parameters
         ----------
         bandwidth : float
             The bandwidth.
-        scales : array of shape (p,), optional
-            Factors of the features.
+        rates : array of shape (p,), optional
+            Factors of the features. Default: 1.
         """
         if self.rows is not None:
             return OfRows(self.kernel.replace(bandwidth=bandwidth), self.rows)
+        spread: float | tuple[float, ...] = bandwidth
+        if rates is not None:
+            numbers = np.delete(rates, self.categorical)
+            spread = tuple((bandwidth / numbers).tolist()) if len(numbers) else bandwidth
+        kernel = self.kernel.replace(bandwidth=spread)
         if not self.categorical:
-            spread = bandwidth if scales is None else tuple((bandwidth / scales).tolist())
-            return self.kernel.replace(bandwidth=spread)
+            return kernel
         of_categories = np.ones(len(self.categorical))
-        numbers = replace(self, categorical=())
-        if scales is None:
-            kernel = numbers.with_bandwidth(bandwidth)
-        else:
-            of_categories = scales[list(self.categorical)]
-            others = np.delete(scales, self.categorical)
-            kernel = numbers.with_bandwidth(bandwidth, others if len(others) else None)
+        if rates is not None:
+            of_categories = rates[list(self.categorical)]
         weights = category_weights(self.is_l1, bandwidth, of_categories)
         return Mixed(kernel, self.categorical, weights)  # type: ignore[arg-type]
 

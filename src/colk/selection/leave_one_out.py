@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from colk._engine.factors import (
+    factorise,
+    invert_factor,
     lengths_and_values,
     ridge_triangle,
     weigh_and_square,
@@ -16,7 +18,7 @@ from colk._validation import Array
 from colk.kernels import Kernel
 from colk.kernels.table import KernelTable
 
-__all__ = ["LeftOut", "leave_one_out", "nested_residuals"]
+__all__ = ["LeftOut", "leave_one_out", "nested_residuals", "ridge_of_all"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -74,6 +76,34 @@ def leave_one_out(
     """
     whitened = _Whitened(kernel, X, Y, weight, atoms, ridge)
     return LeftOut(whitened.residuals(), whitened.weights())
+
+
+def ridge_of_all(K: Array, Y: Array, weight: Array, ridge: float) -> LeftOut | None:
+    """Fit a ridge regression with all samples as atoms, and without each of them in turn.
+
+    With S = (K + ridge·W⁻¹)⁻¹ the weights are C = SY, and the residuals C_i / S_ii. The result is
+    None if the matrix is not positive definite in rounded numbers.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel values of the samples.
+    Y, weight, ridge
+        As in `leave_one_out`.
+
+    Examples
+    --------
+    >>> found = ridge_of_all(np.eye(2), np.array([[1.0], [2.0]]), np.ones(2), ridge=1.0)
+    >>> found.residuals.ravel(), found.weights.ravel()
+    (array([1., 2.]), array([0.5, 1. ]))
+    """
+    S = K.copy()
+    S.flat[:: len(S) + 1] += ridge / weight
+    if not factorise(S):
+        return None
+    invert_factor(S)
+    weights = S @ Y
+    return LeftOut(weights / np.diag(S)[:, None], weights)
 
 
 def nested_residuals(

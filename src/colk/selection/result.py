@@ -4,16 +4,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from colk import _stored as stored
 from colk._validation import Array
 from colk.errors import FileFormatError
-from colk.kernels import Kernel, Mixed
+from colk.kernels import Kernel, Mahalanobis, Mixed
 
 __all__ = ["LARGEST", "Entry", "Race"]
 
 # Largest number of samples that a race uses.
-LARGEST = 1000
+LARGEST = 3200
+
+_METRICS = ("none", "diagonal", "matrix")
 
 
 class Entry(NamedTuple):
@@ -21,27 +24,32 @@ class Entry(NamedTuple):
 
     Examples
     --------
-    >>> Entry("gaussian", 1.0, 0.7, False, 0.25, 0.1, 0.02).loss
+    >>> Entry("gaussian", 1.0, 0.7, "none", 0.25, 0.1, 0.02).loss
     0.25
     """
 
     name: str
-    factor: float  # bandwidth / standard bandwidth, or / that of the feature scales
+    factor: float  # bandwidth / typical distance of the points
     bandwidth: float
-    scaled: bool  # whether each feature has a scale
-    loss: float  # mean leave-one-out loss; with scales, of the samples that did not find them
+    metric: str  # "none", "diagonal" or "matrix"
+    loss: float  # mean left-out loss of the samples that did not find bandwidth and metric
     lead: float  # loss of the default − this loss
     error: float  # standard error of the lead
 
     @property
-    def who(self) -> tuple[str, float, bool]:
-        """Kernel, factor, and whether features are scaled; different for each line."""
-        return self.name, self.factor, self.scaled
+    def who(self) -> tuple[str, float, str]:
+        """Kernel, factor and metric; different for each line."""
+        return self.name, self.factor, self.metric
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the features have a metric."""
+        return self.metric != "none"
 
 
 @stored.stores(
     names=stored.ListOf(stored.Text(), size="n_entries"),
-    scaled=stored.Array("n_entries", dtype=np.bool_),
+    metrics=stored.ListOf(stored.Text(), size="n_entries"),
     sizes=stored.Array("n_entries", 2, finite=False, above=0.0),  # factors and bandwidths
     losses=stored.Array("n_entries", 3, finite=False),  # with leads and their errors
     default=stored.Count(),
@@ -58,7 +66,7 @@ class Race:
     Parameters
     ----------
     entries : tuple of Entry
-        The table: each kernel with each bandwidth, with and without feature scales.
+        The table: the default, and the kernels of the last heat with their metrics.
     default : Entry
         The entry of the default.
     winner : Entry
@@ -66,19 +74,20 @@ class Race:
     kernel : Kernel
         Its kernel.
     scales : array of shape (p,)
-        Factors of the features; 1 without scales.
+        Size of the metric along each feature; 1 without a metric.
     n_samples : int
-        Number of samples that were judged.
+        Number of samples of the last heat.
     relevance : array of shape (p,), or None
-        Relevance of the features, found by marginal likelihood: 1/length in standard deviations of
-        the feature, divided by the largest; 0 if a feature does not matter. None if it was not
-        searched for. The winner uses it if `winner.scaled`.
+        Relevance of the features, divided by the largest. After a fit, it is how much the fitted
+        function varies along each feature (`relevance_of`). After a race on a stream, it is the
+        size of the best metric along each feature, times its standard deviation; None if no metric
+        was learned.
 
     Examples
     --------
     >>> from colk.selection import contenders_for, race
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> result = race(X, np.sin(X[:, :1]), contenders_for("auto"))
+    >>> result = race(X, np.sin(2.0 * X[:, :1]), contenders_for("auto"))
     >>> result.winner.scaled, bool(result.scales[0] > 5.0 * result.scales[1])
     (True, True)
     """
@@ -101,7 +110,7 @@ class Race:
         places = [entry.who for entry in self.entries]
         return {
             "names": [entry.name for entry in self.entries],
-            "scaled": np.array([entry.scaled for entry in self.entries], dtype=bool),
+            "metrics": [entry.metric for entry in self.entries],
             "sizes": lines[:, :2],
             "losses": lines[:, 2:],
             "default": places.index(self.default.who),
@@ -114,16 +123,22 @@ class Race:
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Race":
-        columns = (values[name].tolist() for name in ("sizes", "scaled", "losses"))
+        columns = (values[name].tolist() for name in ("sizes", "losses"))
         entries = tuple(
-            Entry._make((name, *sizes, scaled, *losses))
-            for name, sizes, scaled, losses in zip(values["names"], *columns, strict=True)
+            Entry._make((name, *sizes, metric, *losses))
+            for name, metric, sizes, losses in zip(
+                values["names"], values["metrics"], *columns, strict=True
+            )
         )
         winner, kernel, scales = entries[values["winner"]], values["kernel"], values["scales"]
         bandwidth = getattr(kernel, "bandwidth", None)
         n_numbers = len(scales) - (len(kernel.categorical) if isinstance(kernel, Mixed) else 0)
         has_one_each = isinstance(bandwidth, tuple) and len(bandwidth) == n_numbers
-        if winner.scaled and n_numbers > 0 and not has_one_each:
+        if winner.metric not in _METRICS:
+            raise FileFormatError(f"a race has no metric {winner.metric!r}")
+        if winner.metric == "matrix" and len(getattr(kernel, "metric", ())) != len(scales):
+            raise FileFormatError("the winner of a race must have a row of A for each feature")
+        if winner.metric == "diagonal" and n_numbers > 0 and not has_one_each:
             raise FileFormatError("the winner of a race must have a bandwidth for each feature")
         places = (entries[values["default"]], winner)
         return cls(entries, *places, kernel, scales, values["n_samples"], values["relevance"])
@@ -138,7 +153,10 @@ class Race:
         """
         if not self.winner.scaled:
             return self.kernel
-        gained = [self.winner.bandwidth] * (n_features - len(self.scales))
+        n_gained = n_features - len(self.scales)
+        if isinstance(self.kernel, Mahalanobis):
+            return self.kernel.replace(metric=block_diag(self.kernel.metric, np.eye(n_gained)))
+        gained = [self.winner.bandwidth] * n_gained
         if isinstance(self.kernel, Mixed):
             numbers = self.kernel.kernel
             known = numbers.bandwidth if isinstance(numbers.bandwidth, tuple) else ()
@@ -147,12 +165,12 @@ class Race:
         return self.kernel.replace(bandwidth=(*self.kernel.bandwidth, *gained))  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
-        lines = [f"{'kernel':18} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
+        lines = [f"{'kernel':22} {'bandwidth':>9} {'loss':>8} {'lead':>8} ± error"]
         for entry in sorted(self.entries, key=lambda entry: entry.loss):
-            name = entry.name + (", scaled" if entry.scaled else "")
+            name = entry.name + (f", {entry.metric}" if entry.scaled else "")
             chosen = " <" if entry.who == self.winner.who else ""
             lines.append(
-                f"{name:18} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
+                f"{name:22} {entry.bandwidth:9.4g} {entry.loss:8.4f} "
                 f"{entry.lead:8.4f} ± {entry.error:.4f}{chosen}"
             )
         return "\n".join(lines)

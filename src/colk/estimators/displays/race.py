@@ -12,10 +12,9 @@ __all__ = ["RaceDisplay"]
 
 @dataclass(eq=False)
 class RaceDisplay(OneAxesDisplay):
-    """Loss against bandwidth, one line per kernel.
+    """The left-out loss of each kernel, with and without a metric, the best at the top.
 
-    Dashed lines are kernels with one scale per feature. Bandwidths are divided by the standard
-    bandwidth of the kernel; dashed lines, by the bandwidth that was found with the scales.
+    Bars are standard errors of the lead over the default.
 
     Parameters
     ----------
@@ -59,23 +58,16 @@ class RaceDisplay(OneAxesDisplay):
         return cls(found_by_fit(estimator, "race_", advice)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        winner, default = self.race.winner, self.race.default
-        names = list(dict.fromkeys(entry.name for entry in self.race.entries))
-        for scaled, style in ((False, "-"), (True, "--")):
-            for color, name in enumerate(names):
-                line = [e for e in self.race.entries if (e.name, e.scaled) == (name, scaled)]
-                if line:
-                    label = name + (", features scaled" if scaled else "")
-                    points = [e.factor for e in line], [e.loss for e in line]
-                    ax.plot(*points, style, marker=".", color=f"C{color}", label=label)
-        ax.plot(default.factor, default.loss, "o", mfc="none", color="k", label="default")
-        ax.plot(winner.factor, winner.loss, "*", ms=12, color="k", label="chosen")
-        ax.set(
-            xscale="log",
-            xlabel="bandwidth / standard bandwidth",
-            ylabel="mean loss, each sample left out",
+        entries = sorted(self.race.entries, key=lambda entry: entry.loss)
+        names = [f"{e.name}, {e.metric}" if e.scaled else e.name for e in entries]
+        places = range(len(entries))
+        ax.errorbar(
+            [e.loss for e in entries], places, xerr=[e.error for e in entries], fmt="o", color="C0"
         )
-        ticks = sorted({entry.factor for entry in self.race.entries})
-        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
-        ax.set_xticks([], minor=True)
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for entry, style in ((self.race.winner, "*"), (self.race.default, "s")):
+            label = "chosen" if style == "*" else "default"
+            ax.plot(entry.loss, entries.index(entry), style, ms=12, mfc="none", label=label)
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_xlabel("mean left-out loss ± standard error of the lead over the default")
+        ax.legend(fontsize="small")
