@@ -34,6 +34,7 @@ _SEED = 2
 # the values in the middle: CENTRAL is the deviation of a normal variable in units of its width.
 BLOCK = 100
 CHANGED = 30.0
+TINY = 1e-300
 ALIKE = 2.0
 CENTRAL = 1.0 / (2.0 * NormalDist().inv_cdf(0.6))
 
@@ -360,7 +361,9 @@ class LatestRows:
         """
         if self.count % self._block > 0 or self.count < 2 * self._block:
             return False
-        blocks = np.asarray(self._values)[j].reshape(2, BLOCK)
+        with np.errstate(over="ignore"):  # in units, because squares of the numbers may overflow
+            values = np.asarray(self._values)[j] / max(unit, TINY)
+        blocks = np.clip(values, -1e100, 1e100).reshape(2, BLOCK)
         low, middle, high = np.quantile(blocks, [0.4, 0.5, 0.6], axis=1)
         for places, deviations, has_grown in (
             (blocks.mean(axis=1), blocks.std(axis=1), False),
@@ -368,7 +371,7 @@ class LatestRows:
         ):
             least, most = deviations.min(), deviations.max()
             steady = abs(places[1] - places[0]) < least and most < ALIKE * least
-            is_far = least > CHANGED * unit if has_grown else most < unit / CHANGED
+            is_far = least > CHANGED if has_grown else most < 1.0 / CHANGED
             if steady and is_far and least > rounding * abs(places[0]):
                 return True
         return False

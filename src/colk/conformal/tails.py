@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colk._engine.fixed_share import FixedShare
 from colk._validation import Array
 from colk.errors import FileFormatError
 
@@ -19,8 +20,8 @@ MEMORIES = (1000, 100, 10)
 PER_VIEW = 2 * len(MEMORIES)
 _KEPT = 0.8
 
-# Losses are divided by their running mean over _LEVEL samples and clipped at _MOST_LOSS; weights
-# are multiplied by exp(−_RATE·loss), and _SHARE of them is spread as at first.
+# Losses are divided by their running mean over _LEVEL samples and clipped at _MOST_LOSS. _RATE and
+# _SHARE are those of the update of the weights.
 _RATE, _SHARE, _MOST_LOSS, _LEVEL = 0.3, 0.01, 10.0, 200
 
 # First weights of the experts of a view, which also divide the share: long memories have more.
@@ -120,16 +121,13 @@ class Tail:
         Running mean of the pinball loss of the mixture.
     steps : list of float
         The trackers z.
-    weights : list of float
-        Weights of the experts; their sum is 1.
     """
 
     def __init__(self, share: float, n_views: int) -> None:
         self.share, self.n_views = share, n_views
         self.excess, self.level, self.seen = 0.0, 0.0, 0
         self.steps = [0.0] * (n_views * len(MEMORIES))
-        self.first = [weight / n_views for weight in _FIRST] * n_views
-        self.weights = list(self.first)
+        self._mixture = FixedShare(np.tile(_FIRST, n_views) / n_views, _SHARE)
 
     def restore(self, moments: Array, steps: Array, weights: Array) -> None:
         """Restore a stored state: excess, level and number of samples; trackers; weights."""
@@ -138,7 +136,14 @@ class Tail:
         if moments[1:].min() < 0.0 or not math.isclose(weights.sum(), 1.0, rel_tol=1e-6):
             raise FileFormatError("the weights of the experts of an interval do not add up to 1")
         self.excess, self.level, self.seen = float(moments[0]), float(moments[1]), int(moments[2])
-        self.steps, self.weights = steps.tolist(), weights.tolist()
+        self.steps = steps.tolist()
+        self._mixture.unpack({"weights": weights})
+
+    @property
+    def weights(self) -> list[float]:
+        """Weights of the experts; their sum is 1."""
+        found: list[float] = np.asarray(self._mixture.weights).tolist()
+        return found
 
     def _quantiles(self, recent: Sequence[RecentValues]) -> list[tuple[float, float]]:
         """Return the quantile and the unit of each memory of each view."""
@@ -150,19 +155,20 @@ class Tail:
 
     def _mixed(self, known: list[tuple[float, float]]) -> tuple[float, float]:
         """Return the weighted means of the experts' distances and of their units."""
-        distance = unit = 0.0
+        distance, unit, weights = 0.0, 0.0, self.weights
         for k, (base, spread) in enumerate(known):
-            moving = self.weights[2 * k + 1]
-            weight = self.weights[2 * k] + moving
+            moving = weights[2 * k + 1]
+            weight = weights[2 * k] + moving
             distance += weight * base + moving * spread * self.steps[k]
             unit += weight * spread
         return distance, unit
 
     def view_weights(self) -> list[float]:
         """Return the sum of the weights of each view."""
+        weights = self.weights
         return [
-            math.fsum(self.weights[start : start + PER_VIEW])
-            for start in range(0, len(self.weights), PER_VIEW)
+            math.fsum(weights[start : start + PER_VIEW])
+            for start in range(0, len(weights), PER_VIEW)
         ]
 
     def mixture(self, recent: Sequence[RecentValues], at_rest: bool = False) -> Mixture:
@@ -208,14 +214,11 @@ class Tail:
         if self.seen > 5:  # one gross loss must not change the unit of the losses
             loss = min(loss, _MOST_LOSS * self.level)
         self.level += (loss - self.level) / min(self.seen, _LEVEL)
-        unit, total, weights = max(self.level, 1e-300), 0.0, self.weights
+        unit, lost = max(self.level, 1e-300), self._mixture.lost
         for k, (base, spread) in enumerate(known):
             alone = residuals[k // len(MEMORIES)] - base
             moved = alone - spread * self.steps[k]
-            weights[2 * k] *= math.exp(-_RATE * min(self._loss(alone) / unit, _MOST_LOSS))
-            weights[2 * k + 1] *= math.exp(-_RATE * min(self._loss(moved) / unit, _MOST_LOSS))
-            total += weights[2 * k] + weights[2 * k + 1]
+            lost[2 * k] = _RATE * min(self._loss(alone) / unit, _MOST_LOSS)
+            lost[2 * k + 1] = _RATE * min(self._loss(moved) / unit, _MOST_LOSS)
             self.steps[k] = _KEPT * self.steps[k] + (moved > 0.0) - self.share
-        kept = (1.0 - _SHARE) / total
-        pairs = zip(weights, self.first, strict=True)
-        self.weights = [kept * weight + _SHARE * first for weight, first in pairs]
+        self._mixture.update()

@@ -360,7 +360,7 @@ class Contest:
         if values["reach"].shape[1] != recent.n_features:
             raise FileFormatError("the range of the features must be that of all of them")
         contest = cls(recent, values["default"], values["latest"])
-        vars(contest).update(values)
+        vars(contest).update(values, reach=np.array(values["reach"]))  # it changes in place
         return contest
 
     def check(self, leader: KernelLearner, solver: str) -> None:

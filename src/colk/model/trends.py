@@ -6,13 +6,14 @@ those to come. A kernel that suits these samples may be far too narrow for the n
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colk._validation import Array
 from colk.errors import DivergenceError
-from colk.kernels import Mixed
+from colk.kernels import Kernel, Mahalanobis, Mixed
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 from colk.selection import Race
@@ -94,26 +95,42 @@ def bounded(race: Race, least: Array) -> Race:
     >>> bounded(found, np.array([0.0, 1e6])).kernel.bandwidth[1]
     1000000.0
     """
-    whole = race.kernel
-    kernel = whole.kernel if isinstance(whole, Mixed) else whole
-    bandwidth = getattr(kernel, "bandwidth", None)
-    if bandwidth is None or isinstance(whole, OfRows):
+    if isinstance(race.kernel, OfRows) or not hasattr(_of_numbers(race.kernel), "bandwidth"):
         return race
-    numbers = np.ones(len(least), dtype=bool)
-    if isinstance(whole, Mixed):
-        numbers[list(whole.categorical)] = False
-    before = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), int(numbers.sum()))
-    after = np.maximum(before, least[numbers])
-    if np.array_equal(before, after):
+    kernel, shares = _with_least(race.kernel, least)
+    if (shares == 1.0).all():
         return race
-    kernel = kernel.replace(bandwidth=tuple(after.tolist()))
-    if isinstance(whole, Mixed):
-        kernel = whole.replace(kernel=kernel)
-    winner = race.winner._replace(scaled=True)
+    is_matrix = isinstance(kernel, Mahalanobis)
+    winner = race.winner._replace(metric="matrix" if is_matrix else "diagonal")
     known = [entry for entry in race.entries if entry.who != winner.who]
-    scales = race.scales.copy()
-    scales[numbers] *= before / after
-    return replace(race, entries=(*known, winner), winner=winner, kernel=kernel, scales=scales)
+    scales, entries = race.scales * shares, (*known, winner)
+    return replace(race, entries=entries, winner=winner, kernel=kernel, scales=scales)
+
+
+def _of_numbers(kernel: Kernel) -> Any:
+    """Return the kernel with a bandwidth: of the numbers beside categories, or in a metric."""
+    return kernel.kernel if isinstance(kernel, Mixed | Mahalanobis) else kernel
+
+
+def _with_least(kernel: Kernel, least: Array) -> tuple[Kernel, Array]:
+    """Return the kernel with at least these bandwidths, and what is left of each feature's scale.
+
+    In a metric A, the bandwidth of a feature is that of the kernel divided by the norm of its row.
+    """
+    inner, shares = _of_numbers(kernel), np.ones(len(least))
+    width = np.asarray(inner.bandwidth, dtype=np.float64)
+    if isinstance(kernel, Mahalanobis):
+        sizes = np.linalg.norm(kernel.metric / width, axis=1)
+        shares = 1.0 / np.maximum(sizes * least, 1.0)
+        return kernel.replace(metric=kernel.metric * shares[:, None]), shares
+    numbers = np.ones(len(least), dtype=bool)
+    if isinstance(kernel, Mixed):
+        numbers[list(kernel.categorical)] = False
+    before = np.broadcast_to(width, int(numbers.sum()))
+    after = np.maximum(before, least[numbers])
+    shares[numbers] = before / after
+    inner = inner.replace(bandwidth=tuple(after.tolist()))
+    return kernel.replace(kernel=inner) if isinstance(kernel, Mixed) else inner, shares
 
 
 def for_next_rows(

@@ -69,7 +69,7 @@ class BaselineWatch:
         if self.n_blocks % _EVERY:
             self.function = leader.function
             return None
-        if function is None or function.atoms.shape[1] != samples[0].shape[1]:
+        if function is None or leader.n_features != samples[0].shape[1]:
             return None
         better = _better(function, leader.loss, samples, size)
         self.n_worse = 0 if better is None else self.n_worse + 1

@@ -32,7 +32,7 @@ def fit_rate(sizes: ArrayLike, values: ArrayLike) -> FittedRate:
     --------
     >>> sizes = [100, 400, 1600]
     >>> fit_rate(sizes, [[10.0, 5.0, 2.5], [9.0, 4.5, 2.2]]).exponent
-    -0.502...
+    -0.504...
     """
     x, rows = np.asarray(sizes, dtype=float), np.atleast_2d(np.asarray(values, dtype=float))
     if x.ndim != 1 or len(x) < 3 or rows.shape[1] != len(x):
