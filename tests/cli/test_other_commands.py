@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import orders_table
 import pyarrow.parquet
 import pytest
 
@@ -144,6 +145,37 @@ def test_compress_says_its_certificate(colk, tmp_path, model):
     code, _, error = colk("compress", model, "--out", small)
     assert code == 2
     assert "eps, max_atoms or both" in error
+
+
+def test_compress_keeps_intervals_identifier_and_baselines(colk, tmp_path):
+    table, small = orders_table.columns(1500, 3), tmp_path / "small.colk"
+    orders_table.write(tmp_path / "orders.csv", table)
+    given = ("--target", "amount", "--id", "order", "--intervals", "0.9")
+    assert colk("fit", tmp_path / "orders.csv", *given, "--model", tmp_path / "m.colk")[0] == 0
+    model = package.load(tmp_path / "m.colk")
+    code, out, _ = colk(
+        "compress", tmp_path / "m.colk", "--max-atoms", model.n_atoms // 2, "--out", small
+    )
+    smaller = package.load(small)
+    told = {line.split(":")[0]: float(line.split()[-1]) for line in out.splitlines()[2:]}
+    assert code == 0
+    assert {"id", "intervals", "baselines"} <= set(smaller.notes)
+    columns = {
+        name: np.where(table[name] == "", None, table[name]) for name in ("when", "shop", "product")
+    }
+    for name in ("price", "temperature"):
+        columns[name] = np.where(table[name] == "", "nan", table[name]).astype(float)
+    change = np.abs(model.predict(columns) - smaller.predict(columns)).max()
+    assert 0.5 * change <= told["measured"] <= told["bound"]
+    assert change <= 1.5 * told["measured"]  # the rows change about as much as the atoms
+    assert change <= told["bound"]
+    low, high = smaller.predict_interval(columns, 0.9)
+    y = table["amount"].astype(float)
+    assert np.mean((y >= low) & (y <= high)) >= 0.9
+    narrow = np.subtract(*model.predict_interval(columns, 0.9)[::-1])
+    assert np.allclose(high - low - narrow, 2.0 * told["measured"], rtol=1e-3)
+    assert colk("predict", small, tmp_path / "orders.csv", "--out", tmp_path / "p.csv")[0] == 0
+    assert (tmp_path / "p.csv").read_text().startswith("order,")
 
 
 def test_export(colk, tmp_path, model):

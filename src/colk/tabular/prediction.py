@@ -14,14 +14,17 @@ from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, as_averaging, as_risk
 from colk.risks import Risk
-from colk.rkhs.compression import Compression, compress
+from colk.rkhs.compression import Compression, compress, largest_change
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.selection import Race
 from colk.tabular.encoding import TableRows
-from colk.tabular.intervals import conformal_ends
+from colk.tabular.intervals import conformal_ends, widened
 
 __all__ = ["TablePredictor"]
+
+# What a compressed model keeps of the notes: how rows are read, and what predictions stand beside.
+_KEPT_NOTES = ("id", "month_first", "intervals", "baselines")
 
 
 class TablePredictor(TableRows):
@@ -249,6 +252,9 @@ class TablePredictor(TableRows):
     ) -> tuple[Self, Compression]:
         """Return a smaller model that only predicts, and the certificate of its error.
 
+        It keeps the intervals. Their ends move outwards by the largest change of the function at
+        the atoms, so the coverage stays the same or grows as far as other rows change no more.
+
         Parameters
         ----------
         eps, max_atoms
@@ -263,5 +269,7 @@ class TablePredictor(TableRows):
         empty = Recipe.from_shape(settings, len(self.columns)).learner(self._n_outputs)
         smaller._fixed = compression.function
         smaller._online = OnlineFit(empty, self.settings, self.race)
-        smaller.notes = {}
+        change = largest_change(self.function, compression.function)
+        smaller.residuals = widened(self.residuals, change * self.target_unit)
+        smaller.notes = {name: self.notes[name] for name in _KEPT_NOTES if name in self.notes}
         return smaller, compression
