@@ -184,11 +184,13 @@ def test_export(colk, tmp_path, model):
         assert colk("export", model, "--to", kind, "--out", tmp_path / f"m.{kind}")[0] == 0
     loaded = package.load(model)
     rows = {"size": [90.0, 120.0], "age": [3.0, 30.0], "city": ["Rome", "Bonn"]}
-    X = loaded.points(rows) * loaded.unit + loaded.center
     expected = loaded.predict(rows)
-    plain = runpy.run_path(str(tmp_path / "m.python"))["predict"](X.tolist())
+    raw = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
+    plain = runpy.run_path(str(tmp_path / "m.python"))["predict"](raw)
     session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
-    graph = session.run(None, {session.get_inputs()[0].name: X})[0]
+    given = {each.name: np.array(rows[each.name])[:, None] for each in session.get_inputs()}
+    given |= {name: values.astype(object) for name, values in given.items() if name == "city"}
+    graph = session.run(None, given)[0]
     if loaded.task == "regression":
         assert np.allclose(plain, expected, rtol=1e-12)
         assert np.allclose(np.ravel(graph), expected, rtol=1e-12)

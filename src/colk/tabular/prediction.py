@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from colk._encoding.columns import check_numbers
+from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import locked
 from colk._validation import Array
 from colk.kernels import Kernel
@@ -182,6 +183,11 @@ class TablePredictor(TableRows):
         Losses are those of scaled targets. NaN for the mean, and before the first row.
         """
         return float(getattr(self._online.learner, "prequential_risk", math.nan))
+
+    @property
+    def encoder(self) -> TableEncoder:
+        """The encoder of rows, which is not to be changed."""
+        return self._encoder
 
     @property
     def columns(self) -> list[str]:
