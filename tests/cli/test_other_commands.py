@@ -105,6 +105,22 @@ def test_show(colk, tmp_path, model):
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_show_speaks_of_columns_by_name(colk, tmp_path):
+    orders_table.write(tmp_path / "orders.csv", orders_table.columns(600, 2))
+    given = ("--target", "amount", "--id", "order", "--risk", "cvar(0.2)", "--seed", "1")
+    assert colk("fit", tmp_path / "orders.csv", *given, "--model", tmp_path / "m.colk")[0] == 0
+    told = {
+        line[:11].strip(): line[11:] for line in colk("show", tmp_path / "m.colk")[1].splitlines()
+    }
+    model = package.load(tmp_path / "m.colk")
+    places = model.kernel.categorical
+    names = [name for k, name in enumerate(model.columns) if k not in places]
+    scales = dict(zip(names, model.kernel.kernel.bandwidth, strict=True))
+    assert all(f"{name} {scale:.3g}" in told["scales"] for name, scale in scales.items())
+    assert f"shop {model.kernel.weights[0]:.3g}" in told["scales"]
+    assert told["path"] == model.path.told
+
+
 def test_show_the_state_of_a_risk(colk, houses, tmp_path):
     colk("fit", houses, *OPTIONS["price"], "--risk", "variance", "--model", tmp_path / "m.colk")
     _, out, _ = colk("show", tmp_path / "m.colk")

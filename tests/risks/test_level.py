@@ -5,8 +5,10 @@ import warnings
 
 import pytest
 
+from colk import objective
 from colk.cli.terms import term
-from colk.risks import RISKS, CVaR
+from colk.losses import Squared
+from colk.risks import RISKS, CVaR, Spectral
 
 
 def test_a_level_is_one_minus_the_tail_fraction():
@@ -25,6 +27,9 @@ def test_a_tail_fraction_like_a_level_warns():
     assert risk.tail_fraction == 0.95
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert pickle.loads(pickle.dumps(risk)) == risk
+        Spectral((0.9, 0.1), (0.5, 0.5)).value([1.0, 2.0, 3.0])
+        objective(lambda X: X[:, 0], [[0.0], [1.0]], [1.0, 4.0], Squared(), tail_fraction=0.9)
         for fraction in (0.01, 0.5, 1.0):
             CVaR(fraction)
         CVaR(level=0.95)

@@ -192,6 +192,8 @@ class FittedEstimator(COLKEstimator):
         settings = replace(self._stream_settings(fit.targets.loss), max_atoms=fit.max_atoms)
         self._online = OnlineFit(fit.learner, settings, fit.race)
         self.growth_, self.risk_path_ = fit.tried, fit.path
+        if fit.path is not None and getattr(self, "verbose", False):
+            self._report(fit.path.told, fit.learner.n_atoms)
         self.loss_curve_ = fit.loss_curve
         self.__dict__.pop("polished_", None)
         if fit.polished is not None:

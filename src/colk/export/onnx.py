@@ -233,8 +233,9 @@ def to_onnx(model: Any) -> Any:
     string is a gap; doubles for numbers and for dates, in seconds since 1970, where NaN is a gap.
     It uses the operator LabelEncoder of ONNX's machine-learning set.
 
-    The output is `values`, in the shape of `predict`. A classifier has the outputs `labels` and `probabilities` (n, C), or `scores` if the loss has no
-    probabilities. A compressed SVC of several classes has a score for each pair of classes.
+    The output is `values`, in the shape of `predict`. A classifier has the outputs `labels` and
+    `probabilities` (n, C), or `scores` if the loss has no probabilities. A compressed SVC of
+    several classes has a score for each pair of classes.
 
     Parameters
     ----------

@@ -105,6 +105,11 @@ class CVaR(LossRisk):
         self.weight = float(weight)
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        if type(self) is not CVaR or self.tail_fraction < _LIKE_A_LEVEL:
+            return super().__reduce__()
+        return cvar_of, (self.tail_fraction, self.weight, self.smoothing)
+
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         if i == 1:
             return abs(loss - g[0])
@@ -188,6 +193,13 @@ def _beyond(part: Part, threshold: float, s: float) -> tuple[float, float]:
     above = 0.5 + 0.5 * np.tanh((part.losses - threshold) * (0.5 / s))
     share = part.share
     return float(np.sum(share * above)), float(np.sum(share * above * (1.0 - above))) / s
+
+
+def cvar_of(tail_fraction: float, weight: float = 1.0, smoothing: float = 0.0) -> CVaR:
+    """Return a CVaR of any tail fraction, without the warning that it may be meant as a level."""
+    risk: CVaR = CVaR(0.1, weight, smoothing)
+    risk.tail_fraction = check_fraction(tail_fraction, "tail_fraction")
+    return risk
 
 
 class Entropic(LossRisk):

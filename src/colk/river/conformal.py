@@ -5,7 +5,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from river import base, conf
+from river import base, compose, conf
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
@@ -13,6 +13,7 @@ from colk._validation import Array, check_number
 from colk.conformal import AdaptiveInterval, ResidualQuantiles
 from colk.conformal.adaptive import check_coverage
 from colk.errors import FileFormatError
+from colk.learners import DriftEvent
 from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
 
@@ -108,6 +109,14 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         if local is not None and local.n_features != len(values["names"]):
             raise FileFormatError("the quantiles of the residuals have other features")
         return model
+
+    @property
+    def drifts(self) -> list[DriftEvent]:
+        """The drifts that the regressor has found, the oldest first."""
+        found = self.regressor
+        if isinstance(found, compose.Pipeline):
+            found = found[-1]
+        return list(getattr(found, "drifts", []))
 
     @property
     def _wrapped_model(self) -> Any:

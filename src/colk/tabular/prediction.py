@@ -10,6 +10,7 @@ import numpy as np
 from colk._encoding.columns import check_numbers
 from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import locked
+from colk._notebook import facts_table
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
@@ -154,6 +155,16 @@ class TablePredictor(TableRows):
         share = rule.fraction is not None
         eps = f"{rule.fraction:g} of the RMS step norm" if share else f"{rule.eps:g}"
         return {**words, "eps": eps, "max atoms": str(self.settings.max_atoms)}
+
+    def __repr__(self) -> str:
+        learned = f"{self.rows} rows, {self.n_atoms} atoms" if self.rows else "no rows yet"
+        features = f"{len(self.features)} feature" + ("s" if len(self.features) > 1 else "")
+        return f"TableModel({self.target!r}, {features}, {self.task}, {learned})"
+
+    def _repr_html_(self) -> str:
+        facts = {"task": self.task, "target": self.target, "rows": self.rows, "atoms": self.n_atoms}
+        facts |= {name: f"{kind}: {use}" for name, kind, use in self.uses}
+        return facts_table("TableModel", {**facts, **self.description()})
 
     # -- state of the model ------------------------------------------------------------------
 
