@@ -256,6 +256,21 @@ def test_merge_says_its_certificate(colk, tmp_path):
     assert "is an input" in error
 
 
+def test_tables_are_not_merged_and_the_message_says_what_to_do(colk, houses, tmp_path):
+    lines, models = houses.read_text().splitlines(), []
+    for k in range(2):
+        part = tmp_path / f"part{k}.csv"
+        part.write_text("\n".join([lines[0], *lines[1 + 600 * k : 601 + 600 * k]]) + "\n")
+        models.append(tmp_path / f"{k}.colk")
+        assert colk("fit", part, *OPTIONS["price"], "--model", models[k])[0] == 0
+    code, _, error = colk("merge", *models, "--out", tmp_path / "both.colk")
+    assert code == 2
+    assert "differ in: categories, scales, kernel)" in error
+    said = f"colk fit {tmp_path / 'part0.csv'} {tmp_path / 'part1.csv'} --target price"
+    assert said in error
+    assert not (tmp_path / "both.colk").exists()
+
+
 def test_an_unknown_option_names_the_help_of_its_command(capsys):
     with pytest.raises(SystemExit):
         main(["show", "--weather"])
