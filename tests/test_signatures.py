@@ -37,7 +37,7 @@ def test_every_public_class_has_a_signature(name):
 def test_a_signature_is_that_of_the_source():
     parameters = inspect.signature(CVaR).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert defaults == {"tail_fraction": 0.1, "weight": 1.0, "smoothing": 0.0}
+    assert defaults == {"tail_fraction": 0.1, "weight": 1.0, "smoothing": 0.0, "level": None}
     assert inspect.signature(Huber).bind(2.0).arguments == {"threshold": 2.0}
     assert list(inspect.signature(Kernel).parameters) == []
 

@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import colk as package
+from colk._encoding.dates import seconds_of
 from colk.cli.figures import _most_varying, features
 
 ROWS = "a,y\n1,2\n2,3\n3,5\n"
@@ -136,11 +137,53 @@ def test_the_page_draws_the_function_at_the_dates_of_the_table(colk, tmp_path):
     figure = Figure()
     features(package.load(tmp_path / "m"))[0](figure)
     figure.draw_without_rendering()
-    when, a = figure.axes
+    when, _, a = figure.axes
     # A trend of 30 over the year; the panel of the other column is drawn at its middle, 15.
     assert np.ptp(when.lines[0].get_ydata()) > 20.0
     assert all(label.get_text().startswith("202") for label in when.get_xticklabels())
     assert np.median(a.lines[0].get_ydata()) == pytest.approx(15.0, abs=4.0)
+
+
+def test_the_page_draws_the_cycles_of_dates(colk, tmp_path):
+    hours = np.datetime64("2021-01-01T00") + 3 * np.arange(5000)
+    when = hours.astype("datetime64[s]").astype(float)
+    weekday, hour = (when // 86400.0 + 3.0) % 7.0, when / 3600.0 % 24.0
+    y = np.where(weekday >= 5.0, 4.0, 0.0) + np.where((hour >= 8.0) & (hour < 20.0), 2.0, 0.0)
+    y += 3.0 * np.sin(when / (365.2425 * 86400.0) * 2.0 * np.pi)
+    lines = [f"{moment}:00,{value}" for moment, value in zip(hours, y, strict=True)]
+    path = write(tmp_path, "t.csv", "when,y\n" + "\n".join(lines) + "\n")
+    assert colk("fit", path, "--target", "y", "--model", tmp_path / "m")[0] == 0
+    figure = Figure()
+    features(package.load(tmp_path / "m"))[0](figure)
+    figure.draw_without_rendering()
+    panels = {axes.get_xlabel(): axes for axes in figure.axes if axes.get_visible()}
+    assert list(panels) == ["when", "when: time of day", "when: weekday", "when: season of 2021"]
+    of = {name: axes.lines[0].get_xydata() for name, axes in panels.items()}
+    x, values = of["when: time of day"].T
+    assert values[(x > 10) & (x < 18)].mean() > values[(x < 6)].mean() + 1.0
+    _, values = of["when: weekday"].T
+    assert values[5:].min() > values[:5].max() + 1.0
+    x, values = of["when: season of 2021"].T
+    assert values[(x > 60) & (x < 120)].mean() > values[(x > 240) & (x < 300)].mean() + 3.0
+    labels = [label.get_text() for label in panels["when: weekday"].get_xticklabels()]
+    assert labels == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    days = [label.get_text() for label in panels["when"].get_xticklabels()]
+    assert len(set(days)) == 3
+    assert all(str(np.datetime64(day, "D")) == day for day in days)
+    places = seconds_of(panels["when"].get_xticks()) / 86400.0
+    np.testing.assert_allclose(places, np.round(places), atol=1e-6)
+
+
+def test_names_of_values_do_not_overlap(colk, tmp_path):
+    names = [f"a rather long name of a shop, number {k}" for k in range(3)]
+    rows = [f'"{names[k % 3]}",{k % 3}' for k in range(300)]
+    path = write(tmp_path, "t.csv", "shop,y\n" + "\n".join(rows) + "\n")
+    assert colk("fit", path, "--target", "y", "--model", tmp_path / "m")[0] == 0
+    figure = Figure()
+    features(package.load(tmp_path / "m"))[0](figure)
+    figure.draw_without_rendering()
+    labels = figure.axes[0].get_xticklabels()
+    assert all(len(label.get_text()) <= 16 and label.get_rotation() == 60.0 for label in labels)
 
 
 def test_another_delimiter_is_found(colk, tmp_path):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import orders_table
 import pyarrow.parquet
 import pytest
 
@@ -104,6 +105,22 @@ def test_show(colk, tmp_path, model):
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_show_speaks_of_columns_by_name(colk, tmp_path):
+    orders_table.write(tmp_path / "orders.csv", orders_table.columns(600, 2))
+    given = ("--target", "amount", "--id", "order", "--risk", "cvar(0.2)", "--seed", "1")
+    assert colk("fit", tmp_path / "orders.csv", *given, "--model", tmp_path / "m.colk")[0] == 0
+    told = {
+        line[:11].strip(): line[11:] for line in colk("show", tmp_path / "m.colk")[1].splitlines()
+    }
+    model = package.load(tmp_path / "m.colk")
+    places = model.kernel.categorical
+    names = [name for k, name in enumerate(model.columns) if k not in places]
+    scales = dict(zip(names, model.kernel.kernel.bandwidth, strict=True))
+    assert all(f"{name} {scale:.3g}" in told["scales"] for name, scale in scales.items())
+    assert f"shop {model.kernel.weights[0]:.3g}" in told["scales"]
+    assert told["path"] == model.path.told
+
+
 def test_show_the_state_of_a_risk(colk, houses, tmp_path):
     colk("fit", houses, *OPTIONS["price"], "--risk", "variance", "--model", tmp_path / "m.colk")
     _, out, _ = colk("show", tmp_path / "m.colk")
@@ -146,17 +163,50 @@ def test_compress_says_its_certificate(colk, tmp_path, model):
     assert "eps, max_atoms or both" in error
 
 
+def test_compress_keeps_intervals_identifier_and_baselines(colk, tmp_path):
+    table, small = orders_table.columns(1500, 3), tmp_path / "small.colk"
+    orders_table.write(tmp_path / "orders.csv", table)
+    given = ("--target", "amount", "--id", "order", "--intervals", "0.9")
+    assert colk("fit", tmp_path / "orders.csv", *given, "--model", tmp_path / "m.colk")[0] == 0
+    model = package.load(tmp_path / "m.colk")
+    code, out, _ = colk(
+        "compress", tmp_path / "m.colk", "--max-atoms", model.n_atoms // 2, "--out", small
+    )
+    smaller = package.load(small)
+    told = {line.split(":")[0]: float(line.split()[-1]) for line in out.splitlines()[2:]}
+    assert code == 0
+    assert {"id", "intervals", "baselines"} <= set(smaller.notes)
+    columns = {
+        name: np.where(table[name] == "", None, table[name]) for name in ("when", "shop", "product")
+    }
+    for name in ("price", "temperature"):
+        columns[name] = np.where(table[name] == "", "nan", table[name]).astype(float)
+    change = np.abs(model.predict(columns) - smaller.predict(columns)).max()
+    assert 0.5 * change <= told["measured"] <= told["bound"]
+    assert change <= 1.5 * told["measured"]  # the rows change about as much as the atoms
+    assert change <= told["bound"]
+    low, high = smaller.predict_interval(columns, 0.9)
+    y = table["amount"].astype(float)
+    assert np.mean((y >= low) & (y <= high)) >= 0.9
+    narrow = np.subtract(*model.predict_interval(columns, 0.9)[::-1])
+    assert np.allclose(high - low - narrow, 2.0 * told["measured"], rtol=1e-3)
+    assert colk("predict", small, tmp_path / "orders.csv", "--out", tmp_path / "p.csv")[0] == 0
+    assert (tmp_path / "p.csv").read_text().startswith("order,")
+
+
 def test_export(colk, tmp_path, model):
     onnxruntime = pytest.importorskip("onnxruntime")
     for kind in ("onnx", "python"):
         assert colk("export", model, "--to", kind, "--out", tmp_path / f"m.{kind}")[0] == 0
     loaded = package.load(model)
     rows = {"size": [90.0, 120.0], "age": [3.0, 30.0], "city": ["Rome", "Bonn"]}
-    X = loaded.points(rows) * loaded.unit + loaded.center
     expected = loaded.predict(rows)
-    plain = runpy.run_path(str(tmp_path / "m.python"))["predict"](X.tolist())
+    raw = [dict(zip(rows, cells, strict=True)) for cells in zip(*rows.values(), strict=True)]
+    plain = runpy.run_path(str(tmp_path / "m.python"))["predict"](raw)
     session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
-    graph = session.run(None, {session.get_inputs()[0].name: X})[0]
+    given = {each.name: np.array(rows[each.name])[:, None] for each in session.get_inputs()}
+    given |= {name: values.astype(object) for name, values in given.items() if name == "city"}
+    graph = session.run(None, given)[0]
     if loaded.task == "regression":
         assert np.allclose(plain, expected, rtol=1e-12)
         assert np.allclose(np.ravel(graph), expected, rtol=1e-12)
@@ -204,6 +254,21 @@ def test_merge_says_its_certificate(colk, tmp_path):
     code, _, error = colk("merge", paths[0], "--base", paths[1], "--out", paths[1])
     assert code == 2
     assert "is an input" in error
+
+
+def test_tables_are_not_merged_and_the_message_says_what_to_do(colk, houses, tmp_path):
+    lines, models = houses.read_text().splitlines(), []
+    for k in range(2):
+        part = tmp_path / f"part{k}.csv"
+        part.write_text("\n".join([lines[0], *lines[1 + 600 * k : 601 + 600 * k]]) + "\n")
+        models.append(tmp_path / f"{k}.colk")
+        assert colk("fit", part, *OPTIONS["price"], "--model", models[k])[0] == 0
+    code, _, error = colk("merge", *models, "--out", tmp_path / "both.colk")
+    assert code == 2
+    assert "differ in: categories, scales, kernel)" in error
+    said = f"colk fit {tmp_path / 'part0.csv'} {tmp_path / 'part1.csv'} --target price"
+    assert said in error
+    assert not (tmp_path / "both.colk").exists()
 
 
 def test_an_unknown_option_names_the_help_of_its_command(capsys):

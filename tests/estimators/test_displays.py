@@ -271,3 +271,15 @@ def test_relevance_has_a_bar_for_each_feature_and_the_largest_is_first():
     np.testing.assert_allclose(widths, np.sort(model.feature_relevance_)[::-1][:3])
     assert display.ax_.get_yticklabels()[0].get_text() == "feature 2"
     assert display.bars_[0].get_fill() == model.race_.winner.scaled
+
+
+def test_texts_and_dates_point_to_what_draws_them():
+    from sklearn.inspection import PartialDependenceDisplay
+
+    days = pd.date_range("2023-01-01", periods=100, freq="h")
+    frame = pd.DataFrame({"x": X[:100, 0], "city": ["Bonn", "Rome"] * 50, "when": days})
+    model = COLKRegressor(random_state=0).fit(frame, frame.x)
+    with pytest.raises(TypeError, match=r"categorical_features.*colk show --plot"):
+        LearnedFunctionDisplay.from_estimator(model, frame)
+    given = {"categorical_features": ["city"], "ax": plt.figure().subplots()}  # as the message says
+    PartialDependenceDisplay.from_estimator(model, frame, ["city"], **given)

@@ -57,6 +57,7 @@ def test_values_follow_the_definitions():
             assert risk.value(losses, w) == pytest.approx(value, rel=1e-13), risk
 
 
+@pytest.mark.filterwarnings("ignore:CVaR.* is the mean of the worst 90 %:UserWarning")
 @pytest.mark.parametrize("tail", [0.01, 0.1, 0.25, 0.3333, 0.9])
 def test_cvar_is_the_least_of_rockafellar_and_uryasev(tail):
     rng = np.random.default_rng(1)

@@ -103,3 +103,15 @@ def test_a_width_without_numbers_is_the_same_for_all():
         model.learn_one({"name": "xy"[t % 2]}, float(t % 3))
     widths = {model.predict_interval({"name": name}).width for name in "xy"}
     assert len(widths) == 1
+
+
+def test_drifts_are_passed_on():
+    rng = np.random.default_rng(0)
+    model = ConformalRegressor(preprocessing.StandardScaler() | COLKRegressor())
+    assert model.drifts == []
+    assert ConformalRegressor(linear_model.LinearRegression()).drifts == []
+    for k in range(2000):
+        x = rng.uniform()
+        model.learn_one({"x": x}, (5.0 if k > 1000 else 1.0) * np.sin(6.0 * x))
+    assert model.drifts == model.regressor[-1].drifts
+    assert model.drifts

@@ -4,14 +4,14 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["CYCLES", "cycles_in", "on_circle", "seconds_of", "years_of"]
+__all__ = ["CYCLES", "DAY", "YEAR_2000", "cycles_in", "on_circle", "seconds_of", "years_of"]
 
-_DAY = 86400.0
+DAY = 86400.0
 
 # Length of each cycle in seconds.
-CYCLES = {"day": _DAY, "week": 7.0 * _DAY, "year": 365.2425 * _DAY}
+CYCLES = {"day": DAY, "week": 7.0 * DAY, "year": 365.2425 * DAY}
 
-_YEAR_2000 = 946684800.0
+YEAR_2000 = 946684800.0
 
 # A cycle is used if the dates span this many of its periods.
 _PERIODS = 1.5
@@ -35,7 +35,7 @@ def cycles_in(seconds: Array) -> tuple[str, ...]:
     known = seconds[~np.isnan(seconds)]
     span = float(np.ptp(known)) if len(known) else 0.0
     found = [name for name, period in CYCLES.items() if span >= _PERIODS * period]
-    if "day" in found and np.ptp(known % _DAY) == 0.0:
+    if "day" in found and np.ptp(known % DAY) == 0.0:
         found.remove("day")
     return tuple(found)
 
@@ -48,7 +48,7 @@ def years_of(seconds: Array) -> Array:
     >>> years_of(np.array([946684800.0]))
     array([0.])
     """
-    return np.asarray((seconds - _YEAR_2000) / CYCLES["year"])
+    return np.asarray((seconds - YEAR_2000) / CYCLES["year"])
 
 
 def seconds_of(years: Array) -> Array:
@@ -59,7 +59,7 @@ def seconds_of(years: Array) -> Array:
     >>> seconds_of(np.array([0.0]))
     array([9.466848e+08])
     """
-    return np.asarray(years * CYCLES["year"] + _YEAR_2000)
+    return np.asarray(years * CYCLES["year"] + YEAR_2000)
 
 
 def on_circle(seconds: Array, cycle: str) -> Array:
@@ -83,6 +83,6 @@ def on_circle(seconds: Array, cycle: str) -> Array:
            [   nan,    nan]])
     """
     if cycle == "week":
-        seconds = np.floor(seconds / _DAY) * _DAY
+        seconds = np.floor(seconds / DAY) * DAY
     angles = 2.0 * np.pi * (seconds / CYCLES[cycle])
     return np.asarray(np.sqrt(2.0) * np.column_stack([np.sin(angles), np.cos(angles)]))

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 from colk import _stored as stored
 from colk._validation import Array
 
-__all__ = ["N_FOLDS", "CategoryEffects", "EffectColumns", "Places", "effect_targets"]
+__all__ = [
+    "FARTHEST_EFFECT",
+    "FREQUENCIES",
+    "N_FOLDS",
+    "CategoryEffects",
+    "EffectColumns",
+    "Places",
+    "effect_targets",
+]
 
 N_FOLDS = 5
 
@@ -33,8 +41,8 @@ _FEWEST_ROWS = 100
 _MOST_CURVES = 3
 _MOST_SLOPES = 8
 _ROWS_FOR_CURVES = 3.0
-_FREQUENCIES = (1.5, 3.0)
-_PER_CURVE = 1 + 2 * len(_FREQUENCIES)
+FREQUENCIES = (1.5, 3.0)
+_PER_CURVE = 1 + 2 * len(FREQUENCIES)
 _MOST_TARGETS = 10
 
 # Largest size of the moments of all values, and number of rows whose products are in memory.
@@ -42,7 +50,7 @@ _MOST_MOMENTS = 2**24
 _BLOCK = 8192
 
 # Numbers are clipped at this many units from their median, and targets from their mean.
-_FARTHEST = 3.0
+FARTHEST_EFFECT = 3.0
 _FARTHEST_TARGET = 5.0
 
 # Rounds of the EM algorithm, and the number of values that it uses.
@@ -203,13 +211,13 @@ class CategoryEffects:
     def _scaled(self, rows: Array) -> Array:
         """Return the numbers in their units."""
         scaled = (rows[:, self.numbers] - self.center) / self.unit
-        return np.clip(scaled, -_FARTHEST, _FARTHEST)
+        return np.clip(scaled, -FARTHEST_EFFECT, FARTHEST_EFFECT)
 
     def _terms(self, rows: Array) -> Array:
         """Return z for each row: a 1, the numbers, and sines and cosines of them."""
         numbers = self._scaled(rows)
         terms = [np.ones((len(rows), 1)), numbers]
-        for frequency in _FREQUENCIES if self.has_curves else ():
+        for frequency in FREQUENCIES if self.has_curves else ():
             terms += [np.sin(frequency * numbers), np.cos(frequency * numbers)]
         return np.column_stack(terms)
 

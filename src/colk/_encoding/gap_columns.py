@@ -121,9 +121,37 @@ class GapColumns:
         n_kept = self.n_measured + 2 * self._n_circles
         if self._filler is not None and np.isnan(cells).any():
             return self._filler.filled(cells)[:, :n_kept]
-        kept, typical = cells[:, :n_kept], np.zeros(n_kept)
+        kept = cells[:, :n_kept]
+        return np.where(np.isnan(kept), self.typical_cells, kept)
+
+    @property
+    def typical_cells(self) -> Array:
+        """The values that fill gaps in numbers, dates and circles without a filler."""
+        typical = np.zeros(self.n_measured + 2 * self._n_circles)
         typical[: self.n_measured] = [
             float(years_of(np.array(value))) if name in self._cycles else value
             for name, value in self._typical.items()
         ]
-        return np.where(np.isnan(kept), typical, kept)
+        return typical
+
+    @property
+    def filler(self) -> GapFiller | None:
+        """What fills gaps from the other cells of a row; None for `typical_cells`."""
+        return self._filler
+
+    @property
+    def predictors(self) -> dict[int, int]:
+        """Places, among the codes, of the categories that the filler uses; numbers of values."""
+        counts = [self._predictors.get(name, 0) for name in self._codes]
+        return {place: count for place, count in enumerate(counts) if count}
+
+    @property
+    def cycles(self) -> dict[str, tuple[str, ...]]:
+        """The cycles of each date."""
+        return dict(self._cycles)
+
+    @property
+    def gap_places(self) -> list[int]:
+        """Places, among the columns, of the numbers and dates whose gaps are marked."""
+        names = list(self._typical)
+        return [names.index(name) for name in self.gaps]

@@ -9,7 +9,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.errors import FileFormatError
 
-__all__ = ["FEWEST_ROWS", "MOST_COLUMNS", "GapFiller"]
+__all__ = ["FARTHEST", "FEWEST_ROWS", "MOST_COLUMNS", "GapFiller"]
 
 # Wider rows are not filled this way, because each pattern of gaps needs a solve of this size.
 MOST_COLUMNS = 60
@@ -27,7 +27,7 @@ _RIDGE = 1e-3
 _BLOCK = 256
 
 # Filled values are clipped at this many standard deviations from the mean.
-_FARTHEST = 4.0
+FARTHEST = 4.0
 
 
 @stored.stores(
@@ -112,7 +112,7 @@ class GapFiller:
         """
         standard = GapFiller(np.zeros(len(self.unit)), np.ones(len(self.unit)), self.correlations)
         full = standard._expected((X - self.center) / self.unit)
-        bounded = self.center + self.unit * np.clip(full, -_FARTHEST, _FARTHEST)
+        bounded = self.center + self.unit * np.clip(full, -FARTHEST, FARTHEST)
         return np.where(np.isnan(X), bounded, X)
 
     def _expected(self, X: Array) -> Array:

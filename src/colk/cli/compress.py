@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from colk.cli.models import load_model
     from colk.persistence import save
-    from colk.rkhs.compression import compress
+    from colk.rkhs.compression import compress, largest_change
     from colk.rkhs.expansion import KernelExpansion
     from colk.rkhs.interop import Affine
     from colk.tabular import TableModel
@@ -41,12 +41,13 @@ def _run(arguments: argparse.Namespace) -> None:
     check_apart([(arguments.out, "--out")], [arguments.model])
     bounds = {"eps": arguments.eps, "max_atoms": arguments.max_atoms}
     model, unit = load_model(arguments.model), 1.0
+    whole = getattr(model, "function", model)
     smaller: Any
     if isinstance(model, TableModel):
         smaller, found = model.compressed(**bounds)
         unit = model.target_unit
     elif isinstance(model, Affine):
-        found = compress(model.function, **bounds)
+        found = compress(whole, **bounds)
         smaller = Affine(found.function, model.intercept)
     elif isinstance(model, KernelExpansion):
         found = compress(model, **bounds)
@@ -57,10 +58,14 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     with interruptible():
         save(smaller, arguments.out)
-    peak = (
-        float(found.function.kernel.of_atoms.diagonal(found.function.atoms).max(initial=0.0)) ** 0.5
-    )
     print(f"{len(found.kept) + len(found.removed)} → {len(found.kept)} atoms")
     print(f"certificate: ‖f − f~‖ ≤ {found.error:.6g}")
-    if hasattr(found.function.kernel, "bandwidth"):
-        print(f"no prediction changes by more than {found.error * peak * unit:.6g}")
+    what = "score" if getattr(model, "task", None) == "classification" else "prediction"
+    change = largest_change(whole, found.function) * unit
+    print(f"measured: at the atoms, no {what} changes by more than {change:.4g}")
+    kernel = whole.kernel.of_atoms
+    if kernel.is_shift_invariant:
+        bound = found.error * float(kernel.diagonal(whole.atoms).max(initial=0.0)) ** 0.5 * unit
+        print(f"bound: at any point, no {what} changes by more than {bound:.4g}")
+    if len(getattr(smaller, "residuals", ())):
+        print(f"intervals: each end moves outwards by the measured {change:.4g}")

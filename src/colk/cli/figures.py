@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colk._encoding.dates import CYCLES, seconds_of
+from colk._encoding.dates import seconds_of
 from colk._validation import Array
+from colk.cli.date_panels import cycle_grid, date_grid, set_date_ticks
 from colk.cli.pages.colors import PALETTE
 from colk.tabular import TableModel
 from colk.tabular.record import RunRecord
@@ -26,10 +27,13 @@ _PROBES = 15
 _COLUMNS = 3
 # Largest number of values of a category to draw.
 _MOST_VALUES = 12
-_ONE_DAY = 86400.0
-# Number of points in a line. Over more cycles than this, dates have one point in each cycle.
+# Number of points in a line.
 _POINTS = 200
-_MANY_CYCLES = 30
+# Longer names are cut, so that they do not overlap; values are turned if they are longer together.
+_LONGEST_NAME = 26
+_LONGEST_VALUE = 16
+_LONGEST_VALUES = 24
+_MOST_LEVEL = 4
 # The function is drawn over this many standard deviations on each side of the mean.
 _REACH = 2.5
 # The function is drawn at most this many standard deviations beyond the outermost atoms.
@@ -115,16 +119,23 @@ def predictions(
 
 def features(model: TableModel) -> "tuple[Callable[[Figure], None], int]":
     """Draw the function along each feature, the others at their mean; return also the row count."""
-    shown = _most_varying(model)
+    shown = [
+        (name, cycle)
+        for name in _most_varying(model)
+        for cycle in (None, *model.encoder.cycles.get(name, ()))
+    ]
     n_rows = -(-len(shown) // _COLUMNS)
 
     def paint(figure: "Figure") -> None:
         panels = figure.subplots(n_rows, min(_COLUMNS, len(shown)), squeeze=False, sharey=True)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
-        for axes, name in zip(panels.flat, shown, strict=False):
-            (_bars if name in model.categorical else _line)(axes, model, name)
-            axes.set_xlabel(name)
+        for axes, (name, cycle) in zip(panels.flat, shown, strict=False):
+            axes.set_xlabel(_cut(name, _LONGEST_NAME))
+            if cycle is not None:
+                _cycle(axes, model, name, cycle)
+            else:
+                (_bars if name in model.categorical else _line)(axes, model, name)
         for row in panels:
             row[0].set_ylabel(
                 model.target if model.task == "regression" else f"predicted {model.target}"
@@ -171,15 +182,13 @@ def _reach(
 
 def _line(axes: "Axes", model: TableModel, name: str) -> None:
     low, high, atoms = _reach(model, name, _atoms(model), model.center, model.unit)
-    grid = _date_grid(low, high) if name in model.dates else np.linspace(low, high, _POINTS)
+    grid = date_grid(low, high) if name in model.dates else np.linspace(low, high, _POINTS)
     rows: dict[str, Any] = _typical(model, len(grid))
     rows[name] = _cells(model, name, grid)
     for label, values, color in _values(model, rows):
         axes.plot(grid, values, color=color, label=label)
     if name in model.dates:
-        axes.locator_params(axis="x", nbins=3)
-        axes.xaxis.set_major_formatter(lambda value, _: _day(float(seconds_of(np.array(value)))))
-        axes.tick_params(axis="x", rotation=30)
+        set_date_ticks(axes, low, high)
     inside = atoms[(atoms >= low) & (atoms <= high)]
     axes.plot(
         inside,
@@ -191,29 +200,26 @@ def _line(axes: "Axes", model: TableModel, name: str) -> None:
     )
 
 
-def _date_grid(low: float, high: float) -> Array:
-    """Return dates in years; over many days they are whole days or weeks apart.
+def _cycle(axes: "Axes", model: TableModel, name: str, cycle: str) -> None:
+    """Draw the prediction over a day, a week or a year in the middle of the dates."""
+    low, high, _ = _reach(model, name, _atoms(model), model.center, model.unit)
+    grid = cycle_grid(cycle, 0.5 * (low + high))
+    rows = {**_typical(model, len(grid.x)), name: grid.seconds}
+    style = "o-" if cycle == "week" else "-"
+    for label, values, color in _values(model, rows):
+        axes.plot(grid.x, values, style, color=color, label=label, markersize=4)
+    axes.set_xticks(grid.ticks, grid.labels)
+    axes.set_xlabel(f"{_cut(name, _LONGEST_NAME)}: {grid.title}")
 
-    Otherwise, few points over many days would show waves that are not in the function.
-    """
-    for cycle in ("week", "day"):
-        length = CYCLES[cycle] / CYCLES["year"]
-        n_cycles = (high - low) / length
-        if n_cycles >= _MANY_CYCLES:
-            return np.arange(low, high, np.ceil(n_cycles / _POINTS) * length)
-    return np.linspace(low, high, _POINTS)
+
+def _cut(text: str, most: int) -> str:
+    """Return a text of at most this many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _cells(model: TableModel, name: str, values: Array) -> Array:
     """Convert values of the model to cells of a table: dates from years to seconds."""
     return seconds_of(values) if name in model.dates else values
-
-
-def _day(seconds: float) -> str:
-    """Return the date as text; for times without a date, the time of day."""
-    moment = np.datetime64(round(seconds), "s")
-    shown = np.datetime_as_string(moment, unit="m")
-    return str(shown[:10]) if abs(seconds) > _ONE_DAY else str(shown[11:])
 
 
 def _bars(axes: "Axes", model: TableModel, name: str) -> None:
@@ -225,7 +231,12 @@ def _bars(axes: "Axes", model: TableModel, name: str) -> None:
     for place, (label, heights, color) in enumerate(series):
         left = np.arange(len(values)) + (place - (len(series) - 1) / 2.0) * width
         axes.plot(left, heights, "o", color=color, label=label, markersize=5)
-    axes.set_xticks(range(len(values)), values, rotation=60 if len(values) > 4 else 0)
+    names = [_cut(value, _LONGEST_VALUE) for value in values]
+    axes.set_xticks(range(len(names)), names)
+    if len(names) > _MOST_LEVEL or sum(map(len, names)) > _LONGEST_VALUES:
+        axes.tick_params(axis="x", rotation=60)
+        for text in axes.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
     axes.set_xlim(-0.5, len(values) - 0.5)
 
 

@@ -88,9 +88,10 @@ def write_page(
             0.6 + 2.2 * n_rows,
             "The prediction along each feature. The other numbers are at their mean, the other "
             "categories at the first value seen. Dates over more than a month are drawn at one "
-            "hour of the day, and over more than 30 weeks on one day of the week. Ticks mark "
-            "atoms. Of more than twelve features, the figure shows those along which the "
-            "prediction varies most.",
+            "hour of the day, and over more than 30 weeks on one day of the week. Further panels "
+            "of a date show a day, a week at noon, and a year on one weekday at noon, all in the "
+            "middle of the dates. Ticks mark atoms. Of more than twelve features, the figure shows "
+            "those along which the prediction varies most.",
         )
     )
     page = render(

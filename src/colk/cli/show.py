@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from colk.cli.interrupts import interruptible
 from colk.cli.options import add_command, need
 from colk.cli.paths import check_file
+from colk.kernels import Mixed
 
 if TYPE_CHECKING:
     from colk.tabular import TableModel
@@ -75,12 +76,35 @@ def _table(model: "TableModel") -> dict[str, str]:
         for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
     )
     told |= model.description()
+    scales = _scales(model)
+    if scales:
+        told["scales"] = scales
+    if model.path is not None:
+        told["path"] = model.path.told
     told |= {
         "rows": f"{model.rows:,}",
         "atoms": str(model.n_atoms),
         "norm": f"{model.function.norm():.6g}",
         "risk state": _numbers(model.inner_estimate),
     }
+    return told
+
+
+def _scales(model: "TableModel") -> str:
+    """Return the bandwidth of each column in deviations, and the weights of categories, by name."""
+    kernel: Any = model.kernel
+    coded = kernel.categorical if isinstance(kernel, Mixed) else ()
+    weights = kernel.weights if isinstance(kernel, Mixed) else ()
+    numbers = getattr(kernel.kernel if isinstance(kernel, Mixed) else kernel, "bandwidth", None)
+    names = [name for place, name in enumerate(model.columns) if place not in coded]
+    if not isinstance(numbers, tuple) or len(numbers) != len(names):
+        return ""
+    ordered = sorted(zip(numbers, names, strict=True))
+    found = ", ".join(f"{name} {width:.3g}" for width, name in ordered)
+    told = f"{found} (deviations over which the function changes, the shortest first)"
+    if isinstance(weights, tuple) and len(weights) == len(coded):
+        of = zip(coded, weights, strict=True)
+        told += "; categories " + ", ".join(f"{model.columns[k]} {w:.3g}" for k, w in of)
     return told
 
 

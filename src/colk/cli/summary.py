@@ -9,14 +9,13 @@ import numpy as np
 
 from colk.cli.quality import Quality, tell_score
 from colk.learners import DriftEvent
-from colk.rkhs.polishing import RiskPath
 from colk.tabular import TableModel
 from colk.tabular.record import RunRecord
 
 if TYPE_CHECKING:
     from colk.cli.run import Run
 
-__all__ = ["before_learning", "quality_lines", "shortened", "summary", "tell_drifts", "tell_path"]
+__all__ = ["before_learning", "quality_lines", "shortened", "summary", "tell_drifts"]
 
 # Largest number of drifts in the summary, and of feature names for each.
 _MOST_DRIFTS, _MOST_NAMES = 3, 3
@@ -40,7 +39,7 @@ def summary(run: "Run") -> dict[str, str]:
     if model.n_atoms == model.settings.max_atoms:
         lines["atoms"] += "; this is the limit: a larger --max-atoms may lower the error"
     if model.path is not None:
-        lines["risk"] = tell_path(model.path)
+        lines["risk"] = model.path.told
     return lines
 
 
@@ -95,24 +94,3 @@ def shortened(text: str) -> str:
     'Gaussian(bandwidth=1.235)'
     """
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
-
-
-def tell_path(path: RiskPath) -> str:
-    """Return the choice on the path from the mean to the risk, as text.
-
-    Examples
-    --------
-    >>> from colk.risks import CVaR, Mean
-    >>> from colk.rkhs.polishing import PathPoint
-    >>> mean = PathPoint(0.0, 1.0, 1.5, 0.5, 0.0, 0.0, 0.0)
-    >>> tell_path(RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000))
-    'the model of the mean stays, because no weight of CVaR lowers CVaR on left-out rows'
-    """
-    name = type(path.risk).__name__
-    if path.kept_the_mean:
-        return (
-            f"the model of the mean stays, because no weight of {name} lowers {name} on left-out "
-            "rows"
-        )
-    lower = 100.0 * path.chosen.gain / abs(path.points[0].held_out)
-    return f"{name} on left-out rows is {lower:.0f} % lower than with the model of the mean"

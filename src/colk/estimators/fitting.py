@@ -50,8 +50,9 @@ class FittedEstimator(COLKEstimator):
             read several times; memory does not grow with their number. With a
             `colk.tabular.reading.Source`, `y` is the name of the target column, or a list of
             names, and all other columns are features.
-        y : array of shape (n,) or (n, q)
-            Targets: numbers, or labels of shape (n,).
+        y : array of shape (n,) or (n, q), or str
+            Targets: numbers, or labels of shape (n,); or the name of their column in the data frame
+            `X`.
         sample_weight : array of shape (n,), optional
             Weights. The step of a sample is multiplied by its weight; samples of weight 0 are
             skipped.
@@ -61,6 +62,7 @@ class FittedEstimator(COLKEstimator):
         with self._unchanged_on_error():
             batches = Batches.of(X, y)
             if batches is None:
+                X, y = _target_taken(X, y)
                 rows, labels = self._rows_in_memory(X, y, sample_weight, groups)
             else:
                 for name, given in (("sample_weight", sample_weight), ("groups", groups)):
@@ -192,6 +194,8 @@ class FittedEstimator(COLKEstimator):
         settings = replace(self._stream_settings(fit.targets.loss), max_atoms=fit.max_atoms)
         self._online = OnlineFit(fit.learner, settings, fit.race)
         self.growth_, self.risk_path_ = fit.tried, fit.path
+        if fit.path is not None and getattr(self, "verbose", False):
+            self._report(fit.path.told, fit.learner.n_atoms)
         self.loss_curve_ = fit.loss_curve
         self.__dict__.pop("polished_", None)
         if fit.polished is not None:
@@ -212,3 +216,16 @@ class FittedEstimator(COLKEstimator):
         walked = fit.walk(rows, n_points)
         self.adopt_fit(fit)
         return walked
+
+
+def _target_taken(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a data frame without its target column, and the column; else X and y themselves."""
+    if not isinstance(y, str):
+        return X, y
+    names = list(getattr(X, "columns", ()))
+    if y not in names or not hasattr(X, "__getitem__"):
+        raise ValueError(
+            f"y={y!r} names a column, but X has no such column: pass a data frame that has it, or "
+            "the targets themselves"
+        )
+    return X[[name for name in names if name != y]], X[y]

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._encoding.encoder import TableEncoder
 from colk._engine.fourier import Spectrum
 from colk._validation import Array
 from colk.export.pairs import Count
@@ -78,6 +79,8 @@ class Formula:
         Whether scores are sorted, as quantiles are.
     names : tuple, optional
         Names of the features.
+    encoder : TableEncoder, optional
+        Turns rows of a table into points. Default: points are given.
     """
 
     kernel: Kernel | None
@@ -95,6 +98,7 @@ class Formula:
     count: Count | None = None
     is_sorted: bool = False
     names: tuple[Any, ...] | None = None
+    encoder: TableEncoder | None = None
 
     @property
     def n_features(self) -> int:
@@ -217,14 +221,14 @@ def _classifying(formula: Formula, classes: NDArray[Any], loss: Any) -> Formula:
 
 
 def _of_table(model: Any) -> Formula | None:
-    """Return the formula for encoded columns of a table, before they are scaled."""
+    """Return the formula for the rows of a table."""
     if not _is_from(model, "colk.tabular"):
         return None
     formula = replace(
         _of_function(model.function),
         shift=model.center,
         stretch=model.unit,
-        names=tuple(model.columns),
+        encoder=model.encoder,
     )
     if model.task == "regression":
         unit, center = np.array([model.target_unit]), np.array([model.target_center])

@@ -1,33 +1,23 @@
 """Export models as ONNX graphs of standard operators in double precision."""
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
+from colk.export.nodes import Nodes
 from colk.export.pairs import add_count
+from colk.export.rows_in_onnx import ML, ML_OPSET, add_encoding
 from colk.kernels.formulas import Bandwidth, Columns, scales_of
 
-__all__ = ["OPSET", "Nodes", "add_graph", "labels_of", "output_names", "to_onnx"]
+__all__ = ["OPSET", "add_graph", "labels_of", "output_names", "to_onnx"]
 
 # The first opset in which all reductions take their axes as inputs.
 OPSET = 18
 _IR_VERSION = 8
-
-
-class Nodes(Protocol):
-    """A graph under construction."""
-
-    def constant(self, values: NDArray[Any]) -> str:
-        """Add an array and return its name."""
-
-    def add(
-        self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
-    ) -> str:
-        """Add a node with `spare` unused outputs; return the name of its first output."""
 
 
 class GraphWriter:
@@ -222,14 +212,14 @@ class _PlainNodes:
         self.initializers: list[Any] = []
 
     def constant(self, values: NDArray[Any]) -> str:
-        name = f"c{len(self.initializers)}"
+        name = f"/c{len(self.initializers)}"  # columns of a table may be named c0
         self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
     def add(
         self, operator: str, inputs: list[str], output: str | None = None, spare: int = 0, **of: Any
     ) -> str:
-        name = output or f"v{len(self.nodes)}"
+        name = output or f"/v{len(self.nodes)}"
         names = [name, *(f"{name}_{k + 1}" for k in range(spare))]
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, names, **of))
         return name
@@ -238,9 +228,14 @@ class _PlainNodes:
 def to_onnx(model: Any) -> Any:
     """Return the model as an ONNX graph of standard operators in double precision.
 
-    Its input is `X`, points of shape (n, p). Its output is `values`, in the shape of `predict`. A
-    classifier has the outputs `labels` and `probabilities` (n, C), or `scores` if the loss has no
-    probabilities. A compressed SVC of several classes has a score for each pair of classes.
+    Its input is `X`, points of shape (n, p). The graph of a `TableModel` has an input of shape
+    (n, 1) for each feature, with the feature's name: strings for a category, where the empty
+    string is a gap; doubles for numbers and for dates, in seconds since 1970, where NaN is a gap.
+    It uses the operator LabelEncoder of ONNX's machine-learning set.
+
+    The output is `values`, in the shape of `predict`. A classifier has the outputs `labels` and
+    `probabilities` (n, C), or `scores` if the loss has no probabilities. A compressed SVC of
+    several classes has a score for each pair of classes.
 
     Parameters
     ----------
@@ -271,16 +266,21 @@ def to_onnx(model: Any) -> Any:
 
         return skl2onnx.convert_pipeline(model)
     formula, nodes = read(model), _PlainNodes(onnx)
-    outputs = _outputs(formula, onnx)
-    add_graph(formula, nodes, "X", [output.name for output in outputs])
-    kind = onnx.TensorProto.DOUBLE
-    points = onnx.helper.make_tensor_value_info("X", kind, [None, formula.n_features])
+    inputs, outputs = _inputs(formula, onnx), _outputs(formula, onnx)
+    clash = {each.name for each in inputs} & {each.name for each in outputs}
+    if clash:
+        raise ValueError(
+            f"the column {clash.pop()!r} has the name of an output of the graph: rename the column"
+        )
+    points = "X" if formula.encoder is None else add_encoding(formula.encoder, nodes)
+    add_graph(formula, nodes, points, [output.name for output in outputs])
     graph = onnx.helper.make_graph(
-        nodes.nodes, type(model).__name__, [points], outputs, nodes.initializers
+        nodes.nodes, type(model).__name__, inputs, outputs, nodes.initializers
     )
+    sets = {"": OPSET} if formula.encoder is None else {"": OPSET, ML: ML_OPSET}
     made = onnx.helper.make_model(
         graph,
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        opset_imports=[onnx.helper.make_opsetid(*each) for each in sets.items()],
         ir_version=_IR_VERSION,
         producer_name="colk",
         producer_version=__version__,
@@ -294,6 +294,17 @@ def output_names(formula: Formula) -> list[str]:
     if formula.classes is None:
         return ["values"]
     return ["labels", "scores" if formula.probability is None else "probabilities"]
+
+
+def _inputs(formula: Formula, onnx: Any) -> list[Any]:
+    """Return names, types and shapes of the inputs of the graph."""
+    info, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    if formula.encoder is None:
+        return [info("X", kinds.DOUBLE, [None, formula.n_features])]
+    return [
+        info(name, kinds.STRING if kind == "category" else kinds.DOUBLE, [None, 1])
+        for name, kind in formula.encoder.columns
+    ]
 
 
 def _outputs(formula: Formula, onnx: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from colk._validation import Array
 from colk._version import __version__
 from colk.export.formula import Formula, read, write_kernel
 from colk.export.pairs import python_count
+from colk.export.rows_in_python import write_encoding
 from colk.kernels.formulas import Bandwidth, Columns, scales_of
 
 __all__ = ["NumpyWriter", "PlainWriter", "to_python"]
@@ -194,9 +195,11 @@ def _is_one(a: str) -> bool:
 def to_python(model: Any, *, numpy: bool = False) -> str:
     """Return the source of a module that makes the same predictions as the model.
 
-    Its `predict(X)` takes a list of points and returns a list of labels, of numbers, or of lists of
-    numbers if the model has several outputs. For a classifier, `scores(X)` returns the scores of
-    the classes, or of pairs of classes, that determine the labels. `predict_proba(X)` exists if the
+    Its `predict(X)` takes a list of points, and for a `TableModel` a list of rows, which are
+    dictionaries of raw cells: numbers, texts, dates, and None or NaN for gaps. It returns a list of
+    labels, of numbers, or of lists of numbers if the model has several outputs. For a classifier,
+    `scores(X)` returns the scores of the classes, or of pairs of classes, that determine the
+    labels. `predict_proba(X)` exists if the
     model has probabilities. The module needs only the standard library.
 
     Parameters
@@ -231,6 +234,7 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
         "\n".join([*_constants(formula, writer), *writer.constants]),
         *(writer.helpers[name] for name in sorted(writer.used)),
         "\n    ".join(["def kernel(x, d):", *writer.lines, f"return {value}"]),
+        "" if formula.encoder is None else write_encoding(formula.encoder),
         _scores(formula, numpy),
         _proba(formula, numpy),
         _count(formula, numpy),
@@ -242,7 +246,10 @@ def to_python(model: Any, *, numpy: bool = False) -> str:
 def _opening(model: Any, formula: Formula, numpy: bool) -> str:
     """Write the header comment and the imports of the module."""
     points = f"points of {formula.n_features} features"
-    if formula.names is not None:
+    if formula.encoder is not None:
+        names = [column.name for column in formula.encoder.columns]
+        points = f"rows: dictionaries with the columns {names!r}"
+    elif formula.names is not None:
         points += f", in the order {list(formula.names)!r}"
     said = f"{type(model).__name__}, written by colk {__version__}: {len(formula.atoms)} atoms."
     imports = "import numpy as np" if numpy else "from math import cos, exp, pi, sqrt"
@@ -278,12 +285,13 @@ def _scores(formula: Formula, numpy: bool) -> str:
     found = "values @ WEIGHTS.T * UNIT + CENTER" if numpy else _TOTALS
     if formula.is_sorted:
         found = f"np.sort({found}, axis=1)" if numpy else f"sorted({found})"
+    X = "X" if formula.encoder is None else "encode(X)"
     if numpy:
         moved = "    X = (X - SHIFT) / STRETCH\n" if scaled else ""
         moved += "    X = X @ METRIC\n" if maps else ""
         return f"""
 def scores(X):
-    X = np.asarray(X, dtype=float).reshape(-1, {p})
+    X = np.asarray({X}, dtype=float).reshape(-1, {p})
 {moved}    values = np.zeros((len(X), len(ATOMS))) + kernel(X[:, None, :], ATOMS)
     return {found}
 """
@@ -301,7 +309,7 @@ def score(x):
 
 
 def scores(X):
-    return [score(x) for x in X]
+    return [score(x) for x in {X}]
 """
 
 

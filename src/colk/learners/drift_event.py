@@ -18,7 +18,8 @@ class DriftEvent:
     time : int
         Number of samples up to the alarm.
     severity : float
-        Mean loss of the latest samples divided by that before, minus 1.
+        Mean loss of the latest samples divided by that before, minus 1: 0 is no change, 1 is
+        twice the loss, 9 is ten times the loss. It has no upper end.
     features : dict
         The features whose means changed, with the change in standard deviations, the largest first.
 

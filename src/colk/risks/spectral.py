@@ -12,7 +12,7 @@ from colk.risks import scalars
 from colk.risks.base import Rows, shares
 from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Part, Sample
-from colk.risks.tail import CVaR
+from colk.risks.tail import cvar_of
 
 
 class Spectral(LossRisk):
@@ -139,7 +139,7 @@ class Spectral(LossRisk):
         low, _ = sample.ends()
         g = np.array(
             [
-                low if a == 1.0 else CVaR(a, smoothing=self.smoothing).estimate_from(sample)[0]
+                low if a == 1.0 else cvar_of(a, smoothing=self.smoothing).estimate_from(sample)[0]
                 for a in self.tail_fractions
             ]
         )
@@ -150,7 +150,7 @@ class Spectral(LossRisk):
     ) -> tuple[float, Array]:
         """Return `value` and `gradient`: those of the mixture, with a subgradient at ties."""
         parts = [
-            CVaR(a, smoothing=self.smoothing).value_and_gradient(losses, sample_weight)
+            cvar_of(a, smoothing=self.smoothing).value_and_gradient(losses, sample_weight)
             for a in self.tail_fractions
         ]
         value = sum(w * part[0] for w, part in zip(self.weights, parts, strict=True))

@@ -6,6 +6,7 @@ import numpy as np
 
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_fraction, check_number
+from colk.errors import warn_caller
 from colk.risks import scalars
 from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Part, Sample
@@ -14,6 +15,28 @@ from colk.risks.samples import Part, Sample
 _EXPONENT_CAP = 30.0
 # Largest number of steps; bisection alone needs fewer.
 _THRESHOLD_STEPS = 200
+# A tail of this share or more is rather a level, as finance counts.
+_LIKE_A_LEVEL = 0.75
+
+
+def _tail_of(level: float, tail_fraction: float) -> float:
+    """Return the tail fraction of a level."""
+    if tail_fraction != 0.1:  # not the default
+        raise ValueError(
+            f"give CVaR a tail_fraction or a level, not both: got {tail_fraction!r} and {level!r}"
+        )
+    if not 0.0 <= check_number(level, "level") < 1.0:
+        raise ValueError(f"level must be at least 0 and below 1, got {level!r}")
+    return float(round(1.0 - level, 12)) or 1.0 - level
+
+
+def _warn_of_level(tail_fraction: float) -> None:
+    share, rest = 100.0 * tail_fraction, 100.0 * (1.0 - tail_fraction)
+    warn_caller(
+        f"CVaR({tail_fraction:g}) is the mean of the worst {share:.4g} % of the losses, which is "
+        f"close to the mean loss; for the worst {rest:.4g} % write CVaR(level={tail_fraction:g})",
+        UserWarning,
+    )
 
 
 class CVaR(LossRisk):
@@ -34,12 +57,15 @@ class CVaR(LossRisk):
     Parameters
     ----------
     tail_fraction : float
-        a, in (0, 1]. Default: 0.1. With 1 the risk is `Mean`.
+        a, in (0, 1]: the share of the worst losses. Default: 0.1. With 1 the risk is `Mean`.
     weight : float
         η, in [0, 1]. Default: 1, CVaR alone.
     smoothing : float
         s, at least 0, in the units of ℓ: (ℓ − τ)₊ becomes s·log(1 + exp((ℓ − τ)/s)). With 0 (the
         default) it is exact, with a slope of 0 at the kink ℓ = τ, and `gradient` is a subgradient.
+    level : float, optional
+        1 − a, as finance counts: `CVaR(level=0.95)` is `CVaR(0.05)`. Give `tail_fraction` or
+        `level`; the risk keeps `tail_fraction` only.
 
     References
     ----------
@@ -50,6 +76,8 @@ class CVaR(LossRisk):
     --------
     >>> CVaR(tail_fraction=0.25, weight=0.5).value([1.0, 2.0, 3.0, 10.0])
     7.0
+    >>> CVaR(level=0.75) == CVaR(0.25)
+    True
     """
 
     _fields = ("tail_fraction", "weight", "smoothing")
@@ -60,13 +88,27 @@ class CVaR(LossRisk):
     has_kink = property(lambda self: self.n_inner > 0)
 
     def __init__(
-        self, tail_fraction: float = 0.1, weight: float = 1.0, smoothing: float = 0.0
+        self,
+        tail_fraction: float = 0.1,
+        weight: float = 1.0,
+        smoothing: float = 0.0,
+        *,
+        level: float | None = None,
     ) -> None:
+        if level is not None:
+            tail_fraction = _tail_of(level, tail_fraction)
         self.tail_fraction = check_fraction(tail_fraction, "tail_fraction")
+        if level is None and _LIKE_A_LEVEL <= self.tail_fraction < 1.0:
+            _warn_of_level(self.tail_fraction)
         if not 0.0 <= check_number(weight, "weight") <= 1.0:
             raise ValueError(f"weight must lie in [0, 1], got {weight!r}")
         self.weight = float(weight)
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if type(self) is not CVaR or self.tail_fraction < _LIKE_A_LEVEL:
+            return super().__reduce__()
+        return cvar_of, (self.tail_fraction, self.weight, self.smoothing)
 
     def inner_at(self, loss: float, g: Array, i: int) -> float:
         if i == 1:
@@ -151,6 +193,13 @@ def _beyond(part: Part, threshold: float, s: float) -> tuple[float, float]:
     above = 0.5 + 0.5 * np.tanh((part.losses - threshold) * (0.5 / s))
     share = part.share
     return float(np.sum(share * above)), float(np.sum(share * above * (1.0 - above))) / s
+
+
+def cvar_of(tail_fraction: float, weight: float = 1.0, smoothing: float = 0.0) -> CVaR:
+    """Return a CVaR of any tail fraction, without the warning that it may be meant as a level."""
+    risk: CVaR = CVaR(0.1, weight, smoothing)
+    risk.tail_fraction = check_fraction(tail_fraction, "tail_fraction")
+    return risk
 
 
 class Entropic(LossRisk):

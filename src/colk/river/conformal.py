@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from river import base, conf
+from river import base, compose, conf
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
@@ -15,6 +15,7 @@ from colk.conformal import AdaptiveInterval
 from colk.conformal.adaptive import check_coverage
 from colk.conformal.rule import IntervalRule
 from colk.errors import FileFormatError
+from colk.learners import DriftEvent
 from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
 
@@ -98,6 +99,14 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         if local and rule.local.n_features != len(values["names"]):
             raise FileFormatError("the quantiles of the residuals have other features")
         return model
+
+    @property
+    def drifts(self) -> list[DriftEvent]:
+        """The drifts that the regressor has found, the oldest first."""
+        found = self.regressor
+        if isinstance(found, compose.Pipeline):
+            found = found[-1]
+        return list(getattr(found, "drifts", []))
 
     @property
     def _wrapped_model(self) -> Any:

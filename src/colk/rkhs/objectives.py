@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._notebook import facts_table
 from colk._validation import Array, check_number, check_points
 from colk.losses import Loss
-from colk.risks import CVaR, Mean, Risk
+from colk.risks import Mean, Risk
 from colk.risks.base import average, shares
+from colk.risks.tail import cvar_of
 
 __all__ = ["Objective", "objective"]
 
 _LEVELS = (0.5, 0.9, 0.95, 0.99)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Objective:
     """Result of `colk.objective`; printing it shows a table.
 
@@ -47,6 +49,8 @@ class Objective:
     >>> found = objective(lambda X: X[:, 0], [[0.0], [1.0]], [1.0, 4.0], Squared())
     >>> found.n_samples, found.mean
     (2, 5.0)
+    >>> found
+    Objective(total=5, mean=5, cvar=9, n_samples=2)
     """
 
     n_samples: int
@@ -58,8 +62,8 @@ class Objective:
     cvar: float
     tail_fraction: float
 
-    def __str__(self) -> str:
-        rows = [
+    def _rows(self) -> list[tuple[str, float]]:
+        return [
             ("mean loss", self.mean),
             ("dispersion", self.dispersion),
             ("penalty", self.penalty),
@@ -67,6 +71,19 @@ class Objective:
             *((f"quantile {level:g}", value) for level, value in self.quantiles.items()),
             (f"mean of worst {self.tail_fraction:.3g}", self.cvar),
         ]
+
+    def __repr__(self) -> str:
+        return (
+            f"Objective(total={self.total:.4g}, mean={self.mean:.4g}, cvar={self.cvar:.4g}, "
+            f"n_samples={self.n_samples})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {name: f"{value:.6g}" for name, value in self._rows()}
+        return facts_table(f"objective on {self.n_samples} samples", facts)
+
+    def __str__(self) -> str:
+        rows = self._rows()
         width = max(len(name) for name, _ in rows)
         lines = [f"{name:<{width}}  {value:12.6g}" for name, value in rows]
         return "\n".join([f"objective on {self.n_samples} samples", *lines])
@@ -144,7 +161,7 @@ def objective(
         penalty=penalty,
         total=value + penalty,
         quantiles=_quantiles(losses, weights),
-        cvar=CVaR(tail_fraction).value(losses, weights),
+        cvar=cvar_of(tail_fraction).value(losses, weights),
         tail_fraction=tail_fraction,
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array, check_number
 
-__all__ = ["conformal_ends"]
+__all__ = ["conformal_ends", "widened"]
 
 
 def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
@@ -51,3 +51,24 @@ def conformal_ends(residuals: Array, coverage: float) -> tuple[float, float]:
     ordered = np.sort(residuals)
     place = math.floor(round((n + 1) * tail, 6))
     return float(ordered[place - 1]), float(ordered[n - place])
+
+
+def widened(residuals: Array, change: float) -> Array:
+    """Return residuals whose intervals are wider by `change` at each end.
+
+    Parameters
+    ----------
+    residuals : array of shape (n,)
+        Targets minus predictions.
+    change : float
+        The largest change of a prediction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> conformal_ends(widened(np.arange(-9.0, 10.0), 0.5), 0.9)
+    (-9.5, 9.5)
+    """
+    ordered = np.sort(residuals)
+    half = len(ordered) // 2
+    return np.concatenate([ordered[:half] - change, ordered[half:] + change])

@@ -8,20 +8,25 @@ from typing import Any, Self
 import numpy as np
 
 from colk._encoding.columns import check_numbers
+from colk._encoding.encoder import TableEncoder
 from colk._engine.locks import locked
+from colk._notebook import facts_table
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, as_averaging, as_risk
 from colk.risks import Risk
-from colk.rkhs.compression import Compression, compress
+from colk.rkhs.compression import Compression, compress, largest_change
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
 from colk.selection import Race
 from colk.tabular.encoding import TableRows
-from colk.tabular.intervals import conformal_ends
+from colk.tabular.intervals import conformal_ends, widened
 
 __all__ = ["TablePredictor"]
+
+# What a compressed model keeps of the notes: how rows are read, and what predictions stand beside.
+_KEPT_NOTES = ("id", "month_first", "intervals", "baselines")
 
 
 class TablePredictor(TableRows):
@@ -151,6 +156,16 @@ class TablePredictor(TableRows):
         eps = f"{rule.fraction:g} of the RMS step norm" if share else f"{rule.eps:g}"
         return {**words, "eps": eps, "max atoms": str(self.settings.max_atoms)}
 
+    def __repr__(self) -> str:
+        learned = f"{self.rows} rows, {self.n_atoms} atoms" if self.rows else "no rows yet"
+        features = f"{len(self.features)} feature" + ("s" if len(self.features) > 1 else "")
+        return f"TableModel({self.target!r}, {features}, {self.task}, {learned})"
+
+    def _repr_html_(self) -> str:
+        facts = {"task": self.task, "target": self.target, "rows": self.rows, "atoms": self.n_atoms}
+        facts |= {name: f"{kind}: {use}" for name, kind, use in self.uses}
+        return facts_table("TableModel", {**facts, **self.description()})
+
     # -- state of the model ------------------------------------------------------------------
 
     @property
@@ -179,6 +194,11 @@ class TablePredictor(TableRows):
         Losses are those of scaled targets. NaN for the mean, and before the first row.
         """
         return float(getattr(self._online.learner, "prequential_risk", math.nan))
+
+    @property
+    def encoder(self) -> TableEncoder:
+        """The encoder of rows, which is not to be changed."""
+        return self._encoder
 
     @property
     def columns(self) -> list[str]:
@@ -249,6 +269,9 @@ class TablePredictor(TableRows):
     ) -> tuple[Self, Compression]:
         """Return a smaller model that only predicts, and the certificate of its error.
 
+        It keeps the intervals. Their ends move outwards by the largest change of the function at
+        the atoms, so the coverage stays the same or grows as far as other rows change no more.
+
         Parameters
         ----------
         eps, max_atoms
@@ -263,5 +286,7 @@ class TablePredictor(TableRows):
         empty = Recipe.from_shape(settings, len(self.columns)).learner(self._n_outputs)
         smaller._fixed = compression.function
         smaller._online = OnlineFit(empty, self.settings, self.race)
-        smaller.notes = {}
+        change = largest_change(self.function, compression.function)
+        smaller.residuals = widened(self.residuals, change * self.target_unit)
+        smaller.notes = {name: self.notes[name] for name in _KEPT_NOTES if name in self.notes}
         return smaller, compression

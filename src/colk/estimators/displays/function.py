@@ -101,7 +101,14 @@ class LearnedFunctionDisplay:
         """
         estimator = unwrapped(estimator)
         names = [str(name) for name in getattr(X, "columns", [])]
-        data = np.asarray(X, dtype=np.float64)
+        try:
+            data = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                "this display draws columns of numbers; for texts pass categorical_features to "
+                "sklearn.inspection.PartialDependenceDisplay; for texts and dates fit the table "
+                "with colk fit, and draw it with colk show --plot"
+            ) from error
         if data.ndim != 2 or data.shape[1] == 0:
             raise ValueError(f"X must be a table with a column for each feature, got {data.shape}")
 

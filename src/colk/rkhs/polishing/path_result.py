@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colk import _stored as stored
+from colk._notebook import facts_table
 from colk.errors import FileFormatError
 from colk.risks import Risk
 
@@ -31,6 +32,18 @@ class PathPoint(NamedTuple):
     deciding: float  # effective number of samples whose gains decide, or of groups of samples
 
 
+def _change(before: float, after: float) -> str:
+    """Return the relative change of a loss as text.
+
+    Examples
+    --------
+    >>> _change(2.0, 2.5), _change(2.0, 1.9)
+    ('25 % higher', '5 % lower')
+    """
+    share = 100.0 * (after - before) / abs(before) if before else 0.0
+    return f"{abs(share):.0f} % {'higher' if share >= 0.0 else 'lower'}"
+
+
 @stored.stores(
     risk=stored.Object(Risk),
     points=stored.Array("n_points", len(PathPoint._fields), finite=False),
@@ -39,7 +52,7 @@ class PathPoint(NamedTuple):
     regularization=stored.Number(above=0.0),
     n_samples=stored.Count(),
 )
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiskPath:
     """The models that `fit` tried between the mean and the requested risk.
 
@@ -65,6 +78,8 @@ class RiskPath:
     >>> path = RiskPath(CVaR(0.1), (mean,), mean, Mean(), 1e-4, 1000)
     >>> path.kept_the_mean
     True
+    >>> path
+    RiskPath(CVaR(tail_fraction=0.1, weight=1.0, smoothing=0.0), kept the mean, 1 point)
     """
 
     risk: Risk
@@ -78,6 +93,46 @@ class RiskPath:
     def kept_the_mean(self) -> bool:
         """Whether the model of the mean stayed."""
         return (self.chosen.share, self.chosen.factor) == (0.0, 1.0)
+
+    @property
+    def told(self) -> str:
+        """What was chosen, and why, in one sentence.
+
+        A gain stands with its standard error.
+        """
+        name = type(self.risk).__name__
+        mean, chosen = self.points[0], self.chosen
+        if self.kept_the_mean:
+            best = max(self.points[1:], key=lambda point: point.gain, default=None)
+            if best is None:
+                return "the model of the mean stays, because no other model was tried"
+            return (
+                f"the model of the mean stays, because the best of {len(self.points) - 1} other "
+                f"models lowers {name} on left-out rows by only {best.gain:.2g} ± {best.error:.2g} "
+                f"of {mean.held_out:.3g}"
+            )
+        lower = 100.0 * chosen.gain / abs(mean.held_out)
+        return (
+            f"{name} on left-out rows is {lower:.0f} % lower than with the model of the mean "
+            f"(by {chosen.gain:.2g} ± {chosen.error:.2g}), and the mean loss is "
+            f"{_change(mean.mean_loss, chosen.mean_loss)}"
+        )
+
+    def __repr__(self) -> str:
+        share = f"{100.0 * self.chosen.share:.3g} % of the way"
+        found = "kept the mean" if self.kept_the_mean else share
+        number = len(self.points)
+        return f"RiskPath({self.risk!r}, {found}, {number} point{'s' if number > 1 else ''})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "chosen": self.told,
+            "risk in use": repr(self.chosen_risk),
+            "points": len(self.points),
+            "samples": self.n_samples,
+            "λ": f"{self.regularization:.4g}",
+        }
+        return facts_table(f"path from the mean to {self.risk!r}", facts)
 
     def _to_file(self) -> dict[str, Any]:
         return {
