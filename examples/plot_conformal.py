@@ -1,8 +1,8 @@
 """Intervals on a stream that jumps
 ================================
 
-Adaptive intervals keep their coverage when a stream jumps. They widen if they miss too many targets
-and narrow if they miss too few.
+Intervals keep their coverage when a stream jumps. They rely on many errors while nothing changes,
+and on few errors after a jump.
 """
 
 import matplotlib.pyplot as plt

@@ -18,10 +18,6 @@ SHARED = {
     "ConformalClassifier": "River: the classes of `colk.river` have the names of their models",
     "ConformalRegressor": "River: the classes of `colk.river` have the names of their models",
     "DriftDetector": "River: the detector of `colk.learners` with the base class of River",
-    "Block": "rows of a file that is read, and rows of a sum over samples",
-    "RowSample": "the sample of an estimator, and that of a table",
-    "Rows": "rows of a file that is read, and rows of a partition",
-    "_Search": "two functions of the polish search λ, each in its own file",
 }
 
 

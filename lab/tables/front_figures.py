@@ -20,22 +20,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
-from scipy.stats import rankdata
 
 from colk_lab.bench import TRACKS
 from colk_lab.bench.cells import CellScore
 from colk_lab.bench.scores import read_csv, summarise
+from colk_lab.markdown import table
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "docs" / "bench"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
 # Figure: example.
 FIGURES = {"bike_stream": "plot_bike_stream_against_a_tree"}
-LEADERBOARD = (("regression", "classification"), ("streams", "label_streams"))
-PLACES = """\
-Each method has its place on each problem, from the smallest error to the largest. The tables have
-the mean places. “colk” has its default settings; the other methods for batches are tuned.
-"""
 _BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 Means = dict[str, dict[str, float]]
@@ -51,9 +46,8 @@ def means(scores: list[CellScore], track: str) -> Means:
     return found
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def block(head: list[str], rows: list[list[str]]) -> str:
+    return table(head, rows) + "\n"
 
 
 def digits(value: float, n: int = 2) -> str:
@@ -87,7 +81,7 @@ def bike(scores: list[CellScore]) -> str:
         for peer in sorted(found["mae"], key=lambda peer: found["mae"][peer])
     ]
     head = ["each hour before it is learned", "mean error", "inside the 90 % interval"]
-    return table([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
+    return block([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
 
 
 def small(scores: list[CellScore]) -> str:
@@ -103,46 +97,13 @@ def small(scores: list[CellScore]) -> str:
         for peer, points in found["points"].items()
     ]
     head = ["24,000 samples, a tenth of them outliers", "squared error"]
-    return table([*head, "atoms or support vectors", "µs a sample"], rows)
-
-
-def mean_places(scores: list[CellScore], key: str) -> dict[str, float]:
-    """Return the mean place of each peer over the problems of a track; ties share a place."""
-    track = TRACKS[key]
-    found = summarise([s for s in scores if s.track == key], track.measures[0].name)
-    places: dict[str, list[float]] = {}
-    for by_peer in found.values():
-        badness = [track.measures[0].badness(summary.mean) for summary in by_peer.values()]
-        for peer, place in zip(by_peer, rankdata(badness), strict=True):
-            places.setdefault(peer, []).append(float(place))
-    return {peer: sum(each) / len(each) for peer, each in places.items() if len(each) == len(found)}
-
-
-def leaderboard(scores: list[CellScore]) -> str:
-    """Write one table for batch problems and one for streams; nothing if they were not run."""
-    text = ""
-    for keys in LEADERBOARD:
-        columns = [mean_places(scores, key) for key in keys]
-        # Peers with the same place in the first column are in the order of the next ones.
-        places = {
-            peer: [column.get(peer, math.inf) for column in columns]
-            for peer in sorted(set().union(*columns))
-        }
-        peers = sorted(places, key=lambda peer: places[peer])
-        rows = [
-            [peer, *(f"{column[peer]:.1f}" if peer in column else "–" for column in columns)]
-            for peer in peers
-        ]
-        titles = [TRACKS[key].title.lower() for key in keys]
-        text += "\n" + table(["mean place over the problems", *titles], rows) if rows else ""
-    return PLACES + text if text else ""
+    return block([*head, "atoms or support vectors", "µs a sample"], rows)
 
 
 BLOCKS: dict[str, Callable[[list[CellScore]], str]] = {
     "promise": promise,
     "bike": bike,
     "small": small,
-    "leaderboard": leaderboard,
 }
 
 

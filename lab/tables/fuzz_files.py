@@ -165,8 +165,8 @@ def conformal_models():
     from colk.kernels import Gaussian
 
     return [
-        ConformalRegressor(learners.COLK(Gaussian(0.3)), window=20).learn(X, Y),
-        ConformalRegressor(colk.COLKRegressor(solver="newton"), window=20).learn(X, Y),
+        ConformalRegressor(learners.COLK(Gaussian(0.3))).learn(X, Y),
+        ConformalRegressor(colk.COLKRegressor(solver="newton")).learn(X, Y),
         river.ConformalRegressor(river.COLKRegressor(kernel="gaussian")),
     ]
 

@@ -5,7 +5,7 @@
 Noise: streams of 10,000 samples whose noise depends on x, uniform in [−1, 1], in rounds of ten
 samples. Coverage (nominal 0.9) is counted in ten bins of x, after 1000 samples, or after 1000
 samples from the jump on; "worst bin" is the largest distance from 0.9 of a bin's mean over the
-seeds. Width is divided by that of the true quantiles. The atoms of the quantiles of residuals were
+seeds. Width is divided by that of the true quantiles. The bandwidths of the quantiles were
 chosen on seeds 0 to 2; the table has others.
 
 Labels: sets of labels (nominal 0.9) of 10,000 samples of three classes, with and without

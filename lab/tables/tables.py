@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from colk_lab.markdown import table
+
+__all__ = ["publish", "table"]
+
 FOLDER = Path(__file__).parents[2] / "docs" / "tables"
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
-    return "\n".join(lines)
 
 
 def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

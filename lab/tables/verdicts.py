@@ -1,4 +1,4 @@
-"""Copy the verdicts of `colk reproduce` and one of its figures into the documents.
+"""Copy the verdicts of `colk reproduce` and two of its figures into the documents.
 
 colk reproduce all --out results && python lab/tables/verdicts.py results
 """
@@ -17,7 +17,8 @@ def main(results: Path) -> None:
     lines = ["| claim | where | outcome |", "| --- | --- | --- |"]
     lines += [f"| {claim} | {where} | {outcome} |" for claim, (where, outcome) in outcomes.items()]
     (DOCS / "tables" / "verdicts.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    shutil.copy(results / "outliers-boxes.png", DOCS / "figures" / "outliers_boxes.png")
+    for name in ("outliers-boxes", "outliers-clips"):
+        shutil.copy(results / f"{name}.png", DOCS / "figures" / f"{name.replace('-', '_')}.png")
     print("\n".join(lines))
 
 

@@ -4,11 +4,26 @@ import sys
 import warnings
 
 __all__ = [
+    "ClippedWarning",
     "DivergenceError",
     "FileFormatError",
     "SlowFunctionWarning",
     "UncompiledWarning",
 ]
+
+
+class ClippedWarning(UserWarning):
+    """More than a tenth of the gradients of a stream exceeded `gradient_bound`.
+
+    The function that is learned then depends on the bound: a low one hides outliers, and with a
+    high one the steps of length step_size·gradient_bound may be too long.
+
+    Examples
+    --------
+    >>> from colk.errors import ClippedWarning
+    >>> issubclass(ClippedWarning, UserWarning)
+    True
+    """
 
 
 class DivergenceError(ArithmeticError):

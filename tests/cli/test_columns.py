@@ -153,3 +153,12 @@ def test_kernels_of_inner_products_take_text(kernel, tmp_path):
     assert main([*line, f"--model={model}"]) == 0
     found = package.load(model).predict({"size": size, "city": city})
     assert np.mean((found - y) ** 2) < 0.01 * y.var()
+
+
+def test_the_terminal_gets_no_codes_of_column_names(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a\x1b[31mred,y\n" + "".join(f"{k},{k}\n" for k in range(9)))
+    assert main(["fit", str(path), "--target=y", f"--model={tmp_path / 'm.colk'}"]) == 0
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    assert "a\\x1b[31mred" in told.out

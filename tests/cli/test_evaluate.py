@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 
 import colk as package
 from colk.cli.metrics import ClassMetrics, NumberMetrics
-from colk.tabular.baselines import Baselines, LinearBaseline
+from colk.model.baselines import Baselines, LinearBaseline
 
 FIT = ("--features", "size,age,city", "--seed", "3")
 

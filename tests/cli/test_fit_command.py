@@ -165,7 +165,7 @@ def test_steps_by_curvature_learn_more_of_a_row(colk, houses, tmp_path):
     options = ("--solver", "newton", "--step-size", "0.1", "--model", tmp_path / "m")
     code, _, error = colk("fit", houses, *ALL, *options)
     assert code == 2
-    assert "step_size=0.1 would be ignored beside solver='newton'" in error
+    assert "--step-size 0.1 would be ignored beside --solver newton" in error
 
 
 def test_text_targets_are_classes(colk, houses, tmp_path):

@@ -55,7 +55,7 @@ def test_local_intervals_cover_at_each_x(tmp_path):
     X, y = uneven(8000)
     for local, worst in ((False, 0.12), (True, 0.04)):
         model = ConformalRegressor(
-            COLKRegressor(solver="newton", kernel="gaussian", max_atoms=30), rate=0.005, local=local
+            COLKRegressor(solver="newton", kernel="gaussian", max_atoms=30), local=local
         )
         covered = np.zeros(8000, dtype=bool)
         for k in range(0, 8000, 20):

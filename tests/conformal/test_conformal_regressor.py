@@ -90,7 +90,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_covers(name):
     X, y = jumps(4000)
-    model = ConformalRegressor(MODELS[name](), 0.8, rate=0.02)
+    model = ConformalRegressor(MODELS[name](), 0.8)
     assert coverage_of(model, X, y, size=20) == pytest.approx(0.8, abs=0.02)
 
 
@@ -123,7 +123,7 @@ def test_what_was_predicted_is_what_is_judged():
         if start > 0:
             covered.extend(((lower <= y[part]) & (y[part] <= upper)).tolist())
         else:  # the whole line at first; then rounds of 10, the last of which have intervals
-            before = model._interval._levels[0.9]
+            before = model._rule.interval._levels[0.9]
             seen, missed = before.seen, before.missed
     covered.extend([True] * (seen - missed) + [False] * missed)
     assert model.observed_coverage() == pytest.approx(np.mean(covered))
@@ -207,7 +207,7 @@ def test_models_that_cannot_be_used_are_refused():
 
 
 def test_it_shows_how_it_was_made():
-    model = ConformalRegressor(learner(), 0.8, window=100)
+    model = ConformalRegressor(learner(), 0.8, local=True)
     made = eval(repr(model), {"ConformalRegressor": ConformalRegressor, **_names()})
     assert repr(made) == repr(model)
 

@@ -5,8 +5,14 @@ import pytest
 from river import conf
 from scipy.stats import norm
 
-from colk.conformal import interval_score, quantile_crps
-from colk.river import CRPS, IntervalScore, PinballLoss
+from colk.conformal import (
+    coverage_by_group,
+    interval_score,
+    longest_miss_run,
+    quantile_crps,
+    worst_slab_coverage,
+)
+from colk.river import CRPS, InfiniteShare, IntervalCoverage, IntervalScore, PinballLoss
 
 Y = np.random.default_rng(0).normal(size=200)
 
@@ -43,3 +49,32 @@ def test_metrics_are_means_and_can_be_reverted():
         metric.revert(7.0, predicted, w=3.0)
         assert metric.get() == pytest.approx(expected)
         assert not metric.bigger_is_better
+
+
+def test_runs_of_misses_are_counted_at_the_edges_too():
+    for inside, longest in (([1, 1], 0), ([0, 0, 1], 2), ([1, 0, 0, 0], 3), ([0, 0], 2)):
+        y = np.where(np.array(inside) == 1, 0.0, 5.0)
+        assert longest_miss_run(y, np.full(len(y), -1.0), np.full(len(y), 1.0)) == longest
+
+
+def test_coverage_by_group_is_the_mean_in_each_group():
+    groups = np.arange(200) % 3
+    found = coverage_by_group(Y, np.full(200, -1.0), np.full(200, 1.0), groups)
+    for k in range(3):
+        assert found[k] == pytest.approx(np.mean(np.abs(Y[groups == k]) <= 1.0))
+
+
+def test_the_worst_slab_is_found_and_not_too_low_by_chance():
+    rng = np.random.default_rng(0)
+    X, noise, ends = rng.normal(size=(6000, 3)), rng.normal(size=6000), np.full(6000, 1.645)
+    assert worst_slab_coverage(X, noise, -ends, ends) == pytest.approx(0.9, abs=0.06)
+    uneven = noise * np.where(X @ [1.0, 1.0, 0.0] > 1.8, 4.0, 1.0)
+    assert worst_slab_coverage(X, uneven, -ends, ends) < 0.6
+
+
+def test_metrics_of_coverage_for_river():
+    covered, infinite = IntervalCoverage(), InfiniteShare()
+    for low, high in ((0.0, 2.0), (2.0, 3.0), (-np.inf, np.inf), (0.5, 1.5)):
+        for metric in (covered, infinite):
+            metric.update(1.0, conf.interval.Interval(low, high))
+    assert (covered.get(), infinite.get()) == (0.75, 0.25)

@@ -136,3 +136,8 @@ def test_a_table_of_many_rows_keeps_the_model_of_the_mean(monkeypatch):
     ]
     assert models[1].path.kept_the_mean
     np.testing.assert_array_equal(models[0].predict(columns), models[1].predict(columns))
+
+
+@pytest.mark.parametrize("risk", ["cvar", "variance", "entropic"])
+def test_one_row_is_fitted_under_a_risk(risk):
+    assert COLKRegressor(risk=risk).fit([[1.0, 2.0]], [3.0]).predict([[1.0, 2.0]]) == [3.0]

@@ -25,7 +25,7 @@ from colk.learners import (
 from colk.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Quantiles, Squared
 from colk.risks import CVaR, Mean, Variance
 from colk.rkhs import minimize, polish, polish_under_risk, predict_left_out
-from colk.rkhs.polishing.ranking import polish_auc
+from colk.rkhs.polishing.ranking import _Folds, polish_auc
 from colk.theory import Constants
 
 RNG = np.random.default_rng(0)
@@ -170,6 +170,13 @@ def test_polishing_of_ranks_leaves_out_atoms():
         for f, rows in ((inside.function, X), (beside.function, Z))
     ]
     assert found[0].value == found[1].value
+    folds = [
+        _Folds(f, rows, signs, Logistic(), np.full(len(X), 1.0 / len(X)))
+        for f, rows in ((inside.function, X), (beside.function, Z))
+    ]
+    sizes = [[len(span.atoms) for _, span in each.parts] for each in folds]
+    assert sizes[0] == sizes[1]
+    assert max(sizes[0]) < inside.n_atoms
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Polynomial(2)], ids=repr)
@@ -192,9 +199,10 @@ def test_optima_and_constants(kernel):
     assert found.kernel_bound == expected.kernel_bound
 
 
-def test_merging_learners_and_functions():
-    inside, beside, Z, _ = both(NewtonCOLK, Gaussian(1.0), SQUARE)
-    other, beside_other, _, _ = both(NewtonCOLK, Gaussian(1.0), SQUARE, n=90)
+@METRICS
+def test_merging_learners_and_functions(metric):
+    inside, beside, Z, _ = both(NewtonCOLK, Gaussian(1.0), metric)
+    other, beside_other, _, _ = both(NewtonCOLK, Gaussian(1.0), metric, n=90)
     for settings in ({}, {"max_atoms": 9}, {"eps": 0.1}):
         found = colk.merge([inside, other], **settings)
         expected = colk.merge([beside, beside_other], **settings)
@@ -206,7 +214,7 @@ def test_merging_learners_and_functions():
     assert found.error == expected.error
     assert (found.model(X) == expected.model(Z)).all()
     with pytest.raises(ValueError, match="learners to merge differ in kernel"):
-        colk.merge([inside, both(NewtonCOLK, Gaussian(1.0), 2.0 * SQUARE)[0]])
+        colk.merge([inside, both(NewtonCOLK, Gaussian(1.0), 2.0 * metric)[0]])
 
 
 def test_values_of_policies():

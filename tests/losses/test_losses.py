@@ -25,6 +25,8 @@ from colk.losses import (
     Squared,
     SquaredEpsilonInsensitive,
     SquaredHinge,
+    Tukey,
+    Welsch,
 )
 from colk.losses.regression import AdaptiveTube
 from colk.testing import check_loss
@@ -39,6 +41,8 @@ ALL = [
     Pinball(0.9),
     Expectile(0.05),
     SmoothHinge(0.1),
+    Welsch(0.1),
+    Tukey(0.5),
 ]
 REGRESSION = [loss for loss in ALL if loss.kind == "regression"]
 numbers = st.floats(-1e6, 1e6)
@@ -116,7 +120,7 @@ def test_regression_losses_depend_on_the_residual(loss, f, y, shift):
     assert loss.value([f + shift], [y + shift])[0] == loss.value([residual], [0.0])[0]
 
 
-@pytest.mark.parametrize("loss", ALL, ids=repr)
+@pytest.mark.parametrize("loss", [loss for loss in ALL if loss.is_convex], ids=repr)
 @given(ends=st.tuples(numbers, numbers), share=st.floats(0.0, 1.0))
 @settings(max_examples=30, deadline=None)
 def test_convex(loss, ends, share):
@@ -126,6 +130,28 @@ def test_convex(loss, ends, share):
     f[:, 0] = rows
     low, middle, high = loss.value(f, np.ones(3))
     assert middle <= ((1 - share) * low + share * high) * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize("kind", [Welsch, Tukey])
+def test_redescending_losses_are_quadratic_near_0_and_flat_far_away(kind):
+    loss, c = kind(2.0), 2.0
+    assert loss.value([1e-6], [0.0])[0] == pytest.approx(0.5e-12, rel=1e-11)
+    assert loss.slope([1e-6], [0.0])[0] == pytest.approx(1e-6, rel=1e-11)
+    assert loss.value([1e160], [0.0])[0] == pytest.approx(c**2 / (6.0 if kind is Tukey else 2.0))
+    assert loss.slope([1e160], [0.0])[0] == 0.0
+    low, middle, high = loss.value([0.0, 4.0, 8.0], np.zeros(3))
+    assert middle > (low + high) / 2.0, "not convex, as the flag says"
+    assert not loss.is_convex
+
+
+@pytest.mark.parametrize("loss", [Welsch(), Tukey()], ids=repr)
+def test_default_of_a_redescending_loss_has_95_percent_of_the_efficiency(loss):
+    """(E ψ')²/E ψ² of the slope ψ for normal errors; E ψ' = E rψ by Stein's identity."""
+    r, share = np.polynomial.hermite_e.hermegauss(200)
+    share = share / share.sum()
+    slope = loss.slope(r, np.zeros_like(r))
+    efficiency = (share @ (r * slope)) ** 2 / (share @ slope**2)
+    assert efficiency == pytest.approx(0.95, abs=1e-3)
 
 
 @given(f=numbers, factor=st.floats(1e-3, 1e3))

@@ -31,6 +31,7 @@ def made(method, kernel, **settings):
             kernel, tracks="function", **options, **tracked, **ratio
         ),
         "scalar": lambda: PolicyEvaluator(kernel, tracks="scalar", **options, **tracked),
+        "momentum": lambda: PolicyEvaluator(kernel, tracks="momentum", **options, **tracked),
         "corrected": lambda: TDC(kernel, **options, **tracked, **ratio),
         "residual": lambda: ResidualGradient(kernel, **options),
         "semi": lambda: KernelTD(kernel, **options),
@@ -41,7 +42,9 @@ def made(method, kernel, **settings):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), 0.5 * Laplacian(4.0)], ids=repr)
-@pytest.mark.parametrize("method", ["function", "scalar", "corrected", "residual", "semi"])
+@pytest.mark.parametrize(
+    "method", ["function", "scalar", "momentum", "corrected", "residual", "semi"]
+)
 def test_core_equals_reference_step_by_step(method, kernel):
     learner, twin = made(method, kernel)
     stream = transitions(40)
@@ -57,7 +60,7 @@ def test_core_equals_reference_step_by_step(method, kernel):
         np.testing.assert_allclose(learner.function.weights, twin.average, atol=1e-9)
         if method in ("function", "corrected"):
             np.testing.assert_allclose(learner.tracked.weights, twin.tracker, atol=1e-9)
-        elif method == "scalar":
+        elif method in ("scalar", "momentum"):
             assert learner.tracked == pytest.approx(twin.scalar, abs=1e-12)
     assert learner.trace.added.sum() > learner.n_atoms >= 2, "atoms must come and go"
 

@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 
 from colk import COLKClassifier, COLKQuantileRegressor, COLKRegressor, river, rl
 from colk.compressors import KOMP
-from colk.conformal import ConformalRegressor
+from colk.conformal import AdaptiveInterval, ConformalRegressor
 from colk.kernels import Gaussian, Laplacian, Linear, Mahalanobis
 from colk.learners import (
     BSGD,
@@ -135,6 +135,10 @@ CASES |= {
         lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, tracks="scalar", trace=True),
         _transitions,
     ),
+    "PolicyEvaluator with momentum": (
+        lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9, step_size=0.05, tracks="momentum"),
+        _transitions,
+    ),
     "KernelTD": (lambda: rl.KernelTD(Gaussian(0.3), 0.9), _transitions),
     "KernelLSTD": (lambda: rl.KernelLSTD(Gaussian(0.3), 0.9, trace=True), _transitions),
     "ResidualGradient": (lambda: rl.ResidualGradient(Gaussian(0.3), 0.9), _transitions),
@@ -182,11 +186,19 @@ CASES |= {
         _piped,
     ),
     "ConformalRegressor": (
-        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8),
         _samples(Y),
     ),
     "ConformalRegressor of an estimator": (
-        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8, window=50),
+        lambda: ConformalRegressor(COLKRegressor(), coverage=0.8),
+        _samples(Y),
+    ),
+    "ConformalRegressor of a series": (
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), coverage=0.8, series=True),
+        _samples(Y),
+    ),
+    "ConformalRegressor by adaptive inference": (
+        lambda: ConformalRegressor(COLK(Gaussian(0.2)), rule=AdaptiveInterval(0.02, 50)),
         _samples(Y),
     ),
     "river.ConformalRegressor": (

@@ -96,3 +96,20 @@ def test_a_link_stays_a_link(path):
     colk.save(NEW, link)
     assert link.is_symlink()
     assert colk.load(path) == NEW
+
+
+def test_the_drafts_of_killed_processes_are_removed_after_an_hour(path):
+    folder, old = path.parent, os.stat(path).st_mtime - 4000.0
+    names = {
+        "old": f".{path.name}.{'0a' * 8}.tmp",
+        "new": f".{path.name}.{'1b' * 8}.tmp",
+        "of another file": f".other.colk.{'2c' * 8}.tmp",
+        "no draft": f".{path.name}.mine.tmp",
+    }
+    for kind, name in names.items():
+        (folder / name).write_bytes(b"part")
+        if kind != "new":
+            os.utime(folder / name, (old, old))
+    colk.save(NEW, path)
+    left = {path.name, *names.values()} - {names["old"]}
+    assert set(os.listdir(folder)) == left

@@ -1,5 +1,7 @@
 """Files with a wrong state of an estimator: one clear error each."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cases import CASES, SEEN, X, Y
@@ -7,7 +9,9 @@ from sklearn.svm import SVC, SVR
 from tampering import parts, write
 
 import colk
-from colk import COLKRegressor, FileFormatError
+from colk import COLK, COLKRegressor, FileFormatError
+from colk.conformal import AdaptiveInterval
+from colk.kernels import Gaussian
 
 
 def test_the_learner_is_one_of_the_solver(tmp_path):
@@ -128,14 +132,46 @@ def test_a_race_has_a_winner(part, value, tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+def tampered(rule, arrays, part, value):
+    """Change a part of the stored rule, of its level, or an array of its level."""
+    level = rule["interval"]["levels"][0]["items"] if rule["interval"]["levels"] else []
+    if part in ("moments", "steps", "weights"):
+        place = dict(level)[part]["array"]
+        arrays[place] = value(arrays[place])
+    elif part in ("seen", "missed"):
+        next(item for item in level if item[0] == part)[1] = value
+    elif part == "coverage":
+        rule["coverage"] = value
+    else:
+        rule["interval"][part] = value
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("window", 3), ("n_views", 2), ("levels", []), ("missed", 10**6), ("seen", -1),
+        ("coverage", 0.7), ("moments", lambda a: a - 1e6), ("moments", lambda a: a * np.nan),
+        ("steps", lambda a: a[:, :1]), ("weights", lambda a: a * 0.5),
+        ("weights", lambda a: np.tile(a, 2)), ("weights", lambda a: -a),
+    ],
+)  # fmt: skip
+def test_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
+    make, learn = CASES["ConformalRegressor"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    tampered(header["model"]["rule"], arrays, part, value)
+    with pytest.raises(FileFormatError):
+        colk.load(write(header, arrays, tmp_path))
+
+
 @pytest.mark.parametrize(
     ("part", "value"),
     [("window", 3), ("rate", 2.0), ("levels", [[0.9, 0.1, 5, 6]]), ("levels", [])]
     + [("levels", [[0.8, aim, 5, 1]]) for aim in (1.1, 1e300)],
 )
-def test_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
-    make, learn = CASES["ConformalRegressor"]
-    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
-    header["model"]["interval"][part] = value
+def test_adaptive_intervals_are_steered_by_what_was_missed(part, value, tmp_path):
+    make = partial(colk.ConformalRegressor, coverage=0.8, rule=AdaptiveInterval(0.05, 50))
+    model = make(COLK(Gaussian(0.2))).learn(X[:SEEN], Y[:SEEN])
+    header, arrays = parts(model, tmp_path)
+    header["model"]["rule"]["interval"][part] = value
     with pytest.raises(FileFormatError):
         colk.load(write(header, arrays, tmp_path))

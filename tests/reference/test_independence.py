@@ -47,4 +47,5 @@ def test_no_formula_is_asked_of_a_term(path):
     }
     terms = {"kernel", "loss", "risk", "tracker", "averaging", "rate"}
     users = {"loss.value_function", "loss.slope_function"}
+    users |= {"risk.disutility_at", "risk.disutility_slope_at"}
     assert {name for name in called if name.split(".")[0] in terms} <= users

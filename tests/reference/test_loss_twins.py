@@ -16,6 +16,8 @@ from colk.losses import (
     Pinball,
     SmoothHinge,
     Softmax,
+    Tukey,
+    Welsch,
 )
 from colk.reference import losses
 
@@ -28,6 +30,8 @@ ALL = [
     Expectile(0.8),
     Pinball(0.9),
     SmoothHinge(0.3),
+    Welsch(0.3),
+    Tukey(0.7),
     QUARTIC,
 ]
 

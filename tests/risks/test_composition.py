@@ -201,7 +201,8 @@ def test_is_shown_compared_and_replaced():
     assert repr(risk) == (
         "Composition(inner=residuals, inner_slope=residuals_slope, outer=worst, "
         "outer_slope_prediction=worst_slope, outer_slope_inner=worst_slope_inner, n_inner=2, "
-        "n_outputs=2, n_targets=2, is_convex=True, is_monotone=False)"
+        "n_outputs=2, n_targets=2, is_convex=True, is_monotone=False, n_inputs=0, "
+        "derivatives=None, first_g=None)"
     )
     assert pickle.loads(pickle.dumps(risk)) == risk == balanced()
     assert risk.replace(is_convex=False) != risk

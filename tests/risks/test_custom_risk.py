@@ -169,7 +169,7 @@ def test_is_shown_compared_and_replaced():
     assert repr(risk) == (
         "CustomRisk(inner=identity, inner_slope=one, outer=variance_outer, "
         "outer_slope_loss=variance_slope_loss, outer_slope_inner=variance_slope_inner, "
-        "n_inner=1, is_convex=True, is_monotone=False)"
+        "n_inner=1, is_convex=True, is_monotone=False, derivatives=None)"
     )
     assert risk.functions[0] is identity
     assert risk.replace(is_monotone=True).is_monotone

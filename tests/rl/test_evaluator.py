@@ -161,7 +161,7 @@ def test_bad_transitions_are_refused_and_change_nothing(bad, message):
         ({"discount": 1.1}, ValueError, "discount must lie in"),
         ({"step_size": -1.0}, ValueError, "step_size must be"),
         ({"tracking_rate": 1.5}, ValueError, "tracking_rate must lie in"),
-        ({"tracks": "vector"}, ValueError, "tracks must be 'function' or 'scalar'"),
+        ({"tracks": "vector"}, ValueError, "tracks must be one of"),
         ({"regularization": 3.0}, ValueError, "must be below 1"),
         ({"compressor": 0.1}, TypeError, "compressor must be a KOMP"),
         ({"averaging": 0.1}, TypeError, "averaging must be"),

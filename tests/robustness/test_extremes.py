@@ -128,7 +128,7 @@ def test_policy_evaluation_whose_first_states_overflow():
     assert np.isfinite(evaluator.error_spent)
 
 
-@pytest.mark.parametrize("tracks", ["function", "scalar"])
+@pytest.mark.parametrize("tracks", ["function", "scalar", "momentum"])
 @pytest.mark.parametrize("reward", [1e80, 1e155, 1e300])
 def test_policy_evaluation_with_a_reward_that_overflows(tracks, reward):
     evaluator = PolicyEvaluator(Gaussian(0.5), discount=0.9, tracks=tracks)

@@ -89,8 +89,8 @@ def test_the_exponents_of_theorem_2():
     assert abs(exponent(plans, "eps") - 2.0) < 1e-3
     # (1/δ) log(1/δ): a decade and a bit.
     assert -1.2 < exponent(plans, "steps") < -1.0
-    # (α/ε)^{2p} with p = 1, α/ε of order 1/δ.
-    assert abs(exponent(plans, "max_atoms") + 2.0) < 1e-2
+    # (W/ε)^{2p} with p = 1, ε of order δ².
+    assert abs(exponent(plans, "max_atoms") + 4.0) < 1e-2
 
 
 def test_the_exponents_of_theorem_3():
@@ -99,7 +99,7 @@ def test_the_exponents_of_theorem_3():
     assert abs(exponent(plans, "tracking_rate") - 1.0) < 1e-3
     assert abs(exponent(plans, "eps") - 1.5) < 1e-3
     assert abs(exponent(plans, "steps") + 2.0) < 1e-3
-    assert abs(exponent(plans, "max_atoms") + 1.0) < 1e-2
+    assert abs(exponent(plans, "max_atoms") + 3.0) < 1e-2
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])

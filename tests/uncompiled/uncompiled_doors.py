@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import colk
-from colk.kernels import Gaussian
+from colk.kernels import Gaussian, Mahalanobis, Matern
 from colk.river import COLKClassifier as StreamClassifier
 from colk.river import COLKQuantileRegressor as StreamQuantiles
 from colk.river import COLKRegressor as StreamRegressor
@@ -60,6 +60,20 @@ def regressor_by_newton_steps():
     for start in range(0, 200, 50):
         model.partial_fit(X[start : start + 50], Y[start : start + 50])
     return np.stack(model.predict(NEW, return_std=True))
+
+
+@case
+def regressor_in_a_metric():
+    kernel = Mahalanobis(Matern(1.0), [[1.0, 0.5, 0.0], [-0.3, 1.0, 0.2]])
+    model = colk.COLKRegressor(kernel=kernel, random_state=0).fit(X, Y)
+    return np.column_stack([model.predict(NEW), model.function_.gradient(NEW)])
+
+
+@case
+def stream_in_a_metric():
+    kernel = Mahalanobis(Matern(1.0), [[1.0], [-0.3]])
+    model = streamed(StreamRegressor(kernel=kernel))
+    return np.array([model.predict_one(row) for row in dicts(NEW)])
 
 
 @case

@@ -4,3 +4,10 @@
 tasks by `colk_lab.runner`, which keeps the results of finished tasks. It uses the public names of
 colk only.
 """
+
+import warnings
+
+from colk.errors import ClippedWarning
+
+# The paper's settings clip gradients; the reports say how many.
+warnings.simplefilter("ignore", ClippedWarning)

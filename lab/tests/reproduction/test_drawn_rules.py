@@ -11,10 +11,10 @@ from colk_lab.reproduction.chapter import RunPlan
 from colk_lab.reproduction.forest import axis
 from colk_lab.reproduction.lidar.errors import lidar_verdict
 from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
-from colk_lab.reproduction.methods import COMPARED, METHODS
+from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
 from colk_lab.reproduction.page import _believed
-from colk_lab.reproduction.statistics import Interval
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Part, Verdict
+from colk_lab.statistics import Interval
 
 
 def lidar(errors, orders):
@@ -33,7 +33,7 @@ def lidar(errors, orders):
     results = {
         (condition, protocol): {name: runs(name, condition) for name in COMPARED}
         for condition in (clean, noisy)
-        for protocol in ("printed", "tuned")
+        for protocol in (*map(column, CLIPS), "tuned")
     }
     return lidar_verdict(LidarRuns(plan, 20, results, {}))
 

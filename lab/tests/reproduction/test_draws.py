@@ -10,7 +10,18 @@ from colk_lab.reproduction.risk.runs import NOISES, draw
 from colk_lab.reproduction.streams import checkpoints, draw_data
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", [law for law in LAWS if law.is_heavy], ids=str)
+def test_heavy_tails_have_no_variance(law):
+    """P(|t₂| > x) is 2/x², and P(Pareto > x) is x^(−3/2), for large x."""
+    X, y = law.draw(400_000, generator(0, "law"))
+    outliers = (y - signal(X[:, 0])) / law.size
+    far = outliers > 20.0
+    expected = law.share * (20.0**-2 / 2.0 if law.kind == "Student" else 21.0**-1.5)
+    assert far.mean() == pytest.approx(expected, rel=0.25)
+    assert (outliers < -20.0).any() == (law.kind == "Student")
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if not law.is_heavy], ids=str)
 def test_share_size_and_kind_of_outliers(law):
     X, y = law.draw(200_000, generator(0, "law"))
     noise = y - signal(X[:, 0])

@@ -105,7 +105,7 @@ def test_the_report_in_a_browser(made, folder, tmp_path, width):
     assert int(loaded[3]) == 0
     for chapter in made.chapters:
         for verdict in chapter.verdicts:
-            assert dom.count(f">{verdict.outcome}<") >= 1
+            assert dom.count(f">{verdict.told}<") >= 1
 
 
 _PROBE = """<script>

@@ -109,6 +109,7 @@ class RiskContract(Term):
 
     is_of_losses: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False  # whether it is the mean loss: the slopes are those of the loss
+    has_loss = property(lambda self: True, doc="Whether targets are those of a loss.")
     n_inner = property(lambda self: 0, doc="Number m of tracked values, the size of g.")
 
     def start(self, g: Array, m: int, loss: float) -> int:

@@ -25,6 +25,8 @@ class FixedShare:
         The first values of p.
     share : float
         Part of p that returns to the first values in each step.
+    weights : array of shape (n,), optional
+        p. Default: the first values.
 
     Examples
     --------
@@ -33,17 +35,18 @@ class FixedShare:
     ...     mixture.lost[1] = 1.0
     ...     _ = mixture.update()
     >>> np.asarray(mixture.weights).round(2)
-    array([0.94, 0.06])
+    array([0.95, 0.05])
     """
 
+    first: Array  # (n,): the first values
     weights: Array  # (n,): p
     lost: Array  # (n,): exponents of the next update, which the caller writes
     returned: Array  # (n,): what each function gets back in an update
 
-    def __init__(self, first: Array, share: float) -> None:
-        self.n, self.share = len(first), share
-        self.weights, self.lost = np.array(first), zeros(self.n)
-        self.returned = share * np.asarray(first)
+    def __init__(self, first: Array, share: float, weights: Array | None = None) -> None:
+        self.n, self.share, self.first = len(first), share, np.array(first)
+        self.weights = np.array(first if weights is None else weights)
+        self.lost, self.returned = zeros(self.n), share * np.asarray(first)
 
     def update(self) -> int:
         """Multiply p by exp(−lost), and return a share to the first values."""
@@ -66,3 +69,6 @@ class FixedShare:
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
         np.asarray(self.weights)[:] = packed["weights"]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FixedShare, (np.array(self.first), self.share, np.array(self.weights))

@@ -100,9 +100,11 @@ class GradientStream(KernelStream):
         "squared_average": stored.Number(at_least=0.0),
         "average_error": stored.Number(at_least=0.0),
     }
-    later_tallies: ClassVar[frozenset[str]] = frozenset(
-        ("taken", "squared_average", "average_error")
-    )
+    later_tallies: ClassVar[frozenset[str]] = QuasiGradientStream.later_tallies | {
+        "taken",
+        "squared_average",
+        "average_error",
+    }
 
     taken: float  # mean squared H-norm that compression takes from f̄ per step
     squared_average: float  # ‖f̄‖² at the last review; 0 before the first

@@ -8,6 +8,10 @@ losses at samples before learning from them are summed; then the λ with the lea
 Losses at samples already learned would favour a λ that is too small, because atoms are chosen by
 their residuals.
 
+The search takes one λ and does not mix the functions by `fixed_share.py`: P belongs to one λ, and
+five learners that are mixed err 6 to 34 % more with the same number of atoms
+(`lab/tables/mixtures.py`).
+
 Refitting f to all samples assumes a stationary target, so evicting an atom keeps the posterior.
 """
 

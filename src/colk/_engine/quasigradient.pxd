@@ -11,12 +11,12 @@ cdef class QuasiGradientStream(Stream):
     cdef readonly RiskContract risk
     cdef readonly TrackerContract tracker
     cdef readonly RateContract tracking_rate
-    cdef readonly double gradient_bound, share
-    cdef readonly Py_ssize_t batch, stride, shift, remembered
+    cdef readonly double gradient_bound, share, pair_share
+    cdef readonly Py_ssize_t batch, stride, shift, samples, remembered
     cdef public Py_ssize_t clipped
-    cdef public double loss_sum, weight_sum, squared_norm
+    cdef public double loss_sum, weight_sum, squared_norm, clipped_sum
     cdef readonly double mean_loss, outer
-    cdef readonly bint is_scalar, is_of_losses, is_mean
+    cdef readonly bint is_scalar, is_of_losses, is_mean, has_loss
     cdef public LossWatcher watcher
     cdef int make_step(self) except -1 nogil
     cdef int look(self) except -1 nogil
@@ -25,6 +25,7 @@ cdef class QuasiGradientStream(Stream):
     cdef double lasting_rate(self, double rate) noexcept nogil
     cdef inline double* track(self, double rate) except NULL nogil
     cdef inline double* quasi_gradient(self, double* g) except NULL nogil
+    cdef inline Py_ssize_t xi_of(self, Py_ssize_t pair) noexcept nogil
     @cython.locals(total=double)
     cdef inline void predict_window(self) noexcept nogil
     cdef inline int evaluate_losses(self) except -1 nogil

@@ -45,7 +45,9 @@ class QuasiGradientStream(Stream):
     tallies: ClassVar[dict[str, stored.Field]] = {
         **Stream.tallies,
         **dict.fromkeys(("loss_sum", "weight_sum", "squared_norm"), stored.Number(finite=False)),
+        "clipped_sum": stored.Number(at_least=0.0),
     }
+    later_tallies: ClassVar[frozenset[str]] = Stream.later_tallies | {"clipped_sum"}
 
     watcher: LossWatcher  # None if the losses are not watched
 
@@ -70,13 +72,16 @@ class QuasiGradientStream(Stream):
         self.loss, self.risk, self.tracker = loss, risk, tracker
         self.tracking_rate, self.gradient_bound = tracking_rate, gradient_bound
         self.batch, self.stride, self.shift = roles.batch, roles.stride, roles.shift
-        self.share = 1.0 / roles.batch
+        self.samples = roles.samples
+        self.share, self.pair_share = 1.0 / roles.batch, 1.0 / (roles.batch * roles.samples)
         self.remembered = self.n_outputs + self.averaged if remembers else 0
         self.is_scalar = self.n_outputs == 1 and not loss.couples_outputs
         self.is_of_losses, self.is_mean = risk.is_of_losses, risk.is_mean
+        fits = loss.couples_outputs or self.window.targets.shape[1] == self.n_outputs
+        self.has_loss = risk.has_loss and fits
         self.clipped = 0
         self.loss_sum = self.weight_sum = self.squared_norm = 0.0
-        self.mean_loss = self.outer = 0.0
+        self.mean_loss = self.outer = self.clipped_sum = 0.0
         self.watcher = None  # type: ignore[assignment]
 
     # -- a step and its bookkeeping ----------------------------------------------------------
@@ -118,20 +123,20 @@ class QuasiGradientStream(Stream):
     def track(self, rate: float) -> Array:
         """Set g ← (1 − β)(g − h(f_{t−1}(ξ))) + h(f_t(ξ)), or apply another tracker.
 
-        For a batch, g is the mean of the updates by each ξ.
+        For several ξ, g is the mean of the updates by each of them.
         """
         m = self.window.g.shape[0]
-        if m > 0 and self.batch == 1:
+        if m > 0 and self.batch * self.samples == 1:
             self.track_sample(self.shift, rate)
         elif m > 0:
             for i in range(m):
                 self.window.g_mean[i] = 0.0
-            for b in range(self.batch):
+            for pair in range(self.batch * self.samples):
                 for i in range(m):
                     self.window.g[i] = self.window.g_before[i]
-                self.track_sample(self.stride * b + self.shift, rate)
+                self.track_sample(self.xi_of(pair), rate)
                 for i in range(m):
-                    self.window.g_mean[i] += self.window.g[i] * self.share
+                    self.window.g_mean[i] += self.window.g[i] * self.pair_share
             for i in range(m):
                 self.window.g[i] = self.window.g_mean[i]
         return loops.data(self.window.g)
@@ -147,6 +152,10 @@ class QuasiGradientStream(Stream):
 
     # -- parts of these calls ----------------------------------------------------------------
 
+    def xi_of(self, pair: int) -> int:
+        """Return the position in the window of the ξ of a pair; its θ is that of the same batch."""
+        return self.stride * (pair // self.samples) + self.shift + pair % self.samples
+
     def predict_window(self) -> None:
         """Evaluate f_t at all points of the window, and f_{t−1} at every ξ if the tracker needs it.
 
@@ -161,8 +170,8 @@ class QuasiGradientStream(Stream):
                 )
         if self.remembered == 0:
             return
-        for b in range(self.batch):
-            xi = self.stride * b + self.shift
+        for pair in range(self.batch * self.samples):
+            xi = self.xi_of(pair)
             for c in range(self.n_outputs):
                 row = self.remembered + c
                 total = loops.dot(self.dictionary.weights_t, row, self.dictionary.columns, xi, n)
@@ -174,12 +183,19 @@ class QuasiGradientStream(Stream):
                 self.window.previous[xi, c] = total
 
     def evaluate_losses(self) -> int:
-        """Evaluate losses and slopes of the window, and the losses of f_{t−1} at every ξ."""
+        """Evaluate losses and slopes of the window, and the losses of f_{t−1} at every ξ.
+
+        They are NaN if the targets are not those of a loss.
+        """
+        if not self.has_loss:
+            for b in range(self.window.size):
+                self.window.losses[b] = math.nan
+            return 0
         if self.is_scalar:
             return self.evaluate_scalar_losses()
         if self.remembered > 0:
-            for b in range(self.batch):
-                xi = self.stride * b + self.shift
+            for pair in range(self.batch * self.samples):
+                xi = self.xi_of(pair)
                 self.window.previous_losses[xi] = self.loss.evaluate(
                     self.window.previous, self.window.targets, xi, self.window.loss_slopes
                 )
@@ -192,8 +208,8 @@ class QuasiGradientStream(Stream):
     def evaluate_scalar_losses(self) -> int:
         """`evaluate_losses` for one output, where the loss is a function of two numbers."""
         if self.remembered > 0:
-            for b in range(self.batch):
-                xi = self.stride * b + self.shift
+            for pair in range(self.batch * self.samples):
+                xi = self.xi_of(pair)
                 self.window.previous_losses[xi] = self.loss.loss_at(
                     self.window.previous[xi, 0], self.window.targets[xi, 0]
                 )
@@ -206,6 +222,10 @@ class QuasiGradientStream(Stream):
     def track_sample(self, xi: int, rate: float) -> int:
         """Update g with one ξ; the first sample of a stream initialises it."""
         weighted = min(1.0, rate * self.window.weights[xi]) if self.steps > 0 else 1.0
+        if not self.is_of_losses and self.steps == 0:
+            return self.risk.start_at(
+                self.window.predictions, self.window.targets, xi, self.window.g
+            )
         if not self.is_of_losses:
             return self.risk.track_at_row(
                 self.window.predictions, self.window.previous, self.window.targets, xi,
@@ -227,12 +247,11 @@ class QuasiGradientStream(Stream):
         for b in range(self.window.size):
             for c in range(self.n_outputs):
                 self.window.coefficients[b, c] = 0.0
-        for b in range(self.batch):
-            theta = self.stride * b
-            xi = theta + self.shift
+        for pair in range(self.batch * self.samples):
+            theta, xi = self.stride * (pair // self.samples), self.xi_of(pair)
             self.chain(g, theta, xi)
             self.clipped += self.clip()
-            by_theta = self.window.weights[theta] * self.share
+            by_theta = self.window.weights[theta] * self.pair_share
             by_xi = by_theta * self.window.weights[xi]
             for c in range(self.n_outputs):
                 self.window.coefficients[theta, c] += by_theta * self.window.slopes[0, c]
@@ -315,8 +334,9 @@ class QuasiGradientStream(Stream):
         return 0
 
     def note_losses(self) -> None:
-        """Add the losses of the new samples to the sums."""
+        """Add the losses of the new samples, and the clipped pairs, to the sums."""
         self.mean_loss = 0.0
+        self.clipped_sum += self.clipped
         for b in range(self.batch):
             new = b + self.shift if self.stride == 1 else self.stride * b
             self.weight_sum += self.window.weights[new]

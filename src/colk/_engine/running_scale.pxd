@@ -1,6 +1,6 @@
 cimport cython
 from colk._engine.simd cimport maths as math
-from colk._engine.sorted_sample cimport SortedSample
+from colk._engine.sorted_sample cimport LatestRows, SortedSample
 
 cdef double ROUNDING
 
@@ -8,7 +8,9 @@ cdef class RunningScale:
     cdef readonly double total, level
     cdef double[::1] _means, _deviations, _centers, _units, _before
     cdef SortedSample _sample, _sample_before
-    cdef bint _was_kept
+    cdef bint _was_kept, _watches
+    cdef readonly bint is_stale
+    cdef readonly LatestRows latest
     @cython.locals(is_kept=bint)
     cpdef double update(self, double value, double weight) except? -1.5e300
     @cython.locals(before=double[::1], j=Py_ssize_t)
@@ -17,6 +19,7 @@ cdef class RunningScale:
     cpdef int undo(self) except -1
     @cython.locals(moved=double, share=double, gap=double)
     cdef int _update_column(self, Py_ssize_t j, double value, double weight, bint is_kept) except -1
+    cdef int _begin_row(self) except -1
     @cython.locals(mean=double, deviation=double, n_seen=Py_ssize_t)
     cdef int _use(self, Py_ssize_t j) except -1
     cpdef double unscaled_one(self, double score) noexcept

@@ -6,26 +6,22 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._engine.sorted_sample import SortedSample
+from colk._engine.sorted_sample import BLOCK, COLUMNS, TARGETS, LatestRows, SortedSample
+from colk._engine.sorted_sample import without_outliers as without_outliers
 from colk._validation import Array
 from colk.errors import FileFormatError
 
 __all__ = ["COLUMNS", "TARGETS", "RunningScale", "without_outliers"]
 
-# Share of the values that are assumed to contain no outliers. Up to half of the targets may be
-# outliers. A column may consist of groups, so at most a twentieth of its values may be outliers.
-TARGETS = 0.5
-COLUMNS = 0.95
-
 # Rows of a full sample, in a file.
 _SAMPLE_ROWS = 256
 
 # A deviation below this share of the mean is a rounding error; the values are equal.
-ROUNDING = 1e-10
+ROUNDING = 5e-15
 
 
 def unit_of(mean: float, deviation: float) -> float:
-    """Return the divisor of a column: the deviation; |mean| if that is 0; 1 if both are 0."""
+    """Return the divisor: the deviation; |mean| if that is 0; 1 if both are 0."""
     if deviation > ROUNDING * abs(mean):
         return deviation
     return abs(mean) if mean != 0.0 else 1.0
@@ -39,8 +35,11 @@ class RunningScale:
     results are the plain mean and standard deviation. The first 256 rows are all in the sample, so
     that an early outlier is recognised later.
 
-    There are three ways to update: `update` takes one value, `absorb` takes rows one by one,
-    `merged` takes all rows at once. No square is formed, so that large values do not overflow.
+    The moments of all rows follow a change slowly. `is_stale` says that the latest 200 targets have
+    a scale that differs by more than a factor of 30; `renew` then begins again with these rows.
+
+    `update` takes one value, `absorb` rows one by one, `merged` all rows at once. No square is
+    formed, so that large values do not overflow.
 
     Parameters
     ----------
@@ -49,7 +48,7 @@ class RunningScale:
     level : float
         Share of the values that are assumed to contain no outliers: `TARGETS` (the default) or
         `COLUMNS`.
-    total, means, deviations, n_seen, rows
+    total, means, deviations, n_seen, rows, latest, n_latest
         The state of another scale, to continue from.
 
     Examples
@@ -82,6 +81,8 @@ class RunningScale:
         deviations: Array | None = None,
         n_seen: int = 0,
         rows: Array | None = None,
+        latest: Array | None = None,
+        n_latest: int = 0,
     ) -> None:
         self.total, self.level = 0.0, level
         self._means, self._deviations = np.zeros(n_columns), np.zeros(n_columns)
@@ -89,6 +90,8 @@ class RunningScale:
         self._sample = SortedSample(n_columns, level)
         self._sample_before = SortedSample(n_columns, level)
         self._before, self._was_kept = np.zeros(1 + 4 * n_columns), False
+        self.latest, self.is_stale = LatestRows(n_columns, latest, n_latest), False
+        self._watches = level == TARGETS
         if means is not None and deviations is not None and rows is not None:
             self._sample.restore(n_seen, rows)
             self._set(total, means, deviations)
@@ -115,9 +118,8 @@ class RunningScale:
 
     def limits(self) -> tuple[Array, Array]:
         """Return the smallest and the largest value of each column that is no outlier."""
-        sample, columns = self._sample, range(len(self._means))
-        low = [sample.low(j) for j in columns]
-        return np.array(low), np.array([sample.high(j) for j in columns])
+        sample, j = self._sample, range(len(self._means))
+        return np.array([sample.low(i) for i in j]), np.array([sample.high(i) for i in j])
 
     # -- one value ---------------------------------------------------------------------------
 
@@ -134,6 +136,7 @@ class RunningScale:
         is_kept = self._sample.takes_next()
         self._remember(is_kept)
         self.total += weight
+        self._begin_row()
         self._update_column(0, value, weight, is_kept)
         if not (math.isfinite(self.total) and math.isfinite(self._centers[0] + self._units[0])):
             raise ValueError(
@@ -159,6 +162,9 @@ class RunningScale:
         for j in range(len(self._means)):
             self._means[j], self._deviations[j] = before[4 * j + 1], before[4 * j + 2]
             self._centers[j], self._units[j] = before[4 * j + 3], before[4 * j + 4]
+        if self._watches:
+            self.latest.undo()
+        self.is_stale = False
         if self._was_kept:
             self._sample.copy_from(self._sample_before)
         self._sample.uncount()
@@ -177,7 +183,25 @@ class RunningScale:
         )
         if is_kept:
             self._sample.insert(j, value, weight)
-        return self._use(j)
+        self._use(j)
+        if self._watches:
+            self.latest.set(j, value)
+            if not self.is_stale:
+                self.is_stale = self.latest.is_off(j, self._units[j], ROUNDING)
+        return 0
+
+    def _begin_row(self) -> int:
+        """Count a row in its block."""
+        self.is_stale = False
+        return self.latest.begin_row() if self._watches else 0
+
+    def renew(self) -> Array:
+        """Begin again with the latest 200 rows; return them scaled, of shape (200, n_columns)."""
+        rows, n_columns = self.latest.rows(), len(self._means)
+        self._sample, self.latest = SortedSample(n_columns, self.level), LatestRows(n_columns)
+        self._set(0.0, np.zeros(n_columns), np.zeros(n_columns))
+        self.absorb(rows.copy())
+        return self.scaled(rows)
 
     def _use(self, j: int) -> int:
         """Set the center and the unit of a column."""
@@ -218,6 +242,7 @@ class RunningScale:
             if n == 1:
                 self._remember(is_kept)
             self.total += weight
+            self._begin_row()
             for j in range(width):
                 self._update_column(j, X[i, j], weight, is_kept)
                 if not math.isfinite(self._centers[j] + self._units[j]):
@@ -337,6 +362,8 @@ class RunningScale:
             "deviations": np.array(self._deviations),
             "n_seen": self._sample.n_seen,
             "rows": self._sample.rows(),
+            "latest": self.latest.values,
+            "n_latest": self.latest.count,
         }
 
     @classmethod
@@ -360,24 +387,9 @@ stored.stores(
     deviations=stored.Array("n_columns", at_least=0.0),
     n_seen=stored.Count(),
     rows=stored.Array(3, "n_columns", stored.Size("n_rows", at_most=_SAMPLE_ROWS)),
+    latest=stored.Array("n_columns", 2 * BLOCK),
+    n_latest=stored.Count(),
 )(RunningScale)
-
-
-def without_outliers(X: Array, weight: Array | None = None) -> Array:
-    """Return the columns of X with outliers moved to the limits of ordinary values.
-
-    Examples
-    --------
-    >>> bool(without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0)
-    True
-    """
-    rows, counts = X, np.ones(len(X)) if weight is None else weight
-    if not (counts > 0.0).all():
-        rows, counts = X[counts > 0.0], counts[counts > 0.0]
-    sample, columns = SortedSample(X.shape[1], COLUMNS), range(X.shape[1])
-    sample.add_rows(rows, counts)
-    low, high = [sample.low(j) for j in columns], [sample.high(j) for j in columns]
-    return np.clip(X, low, high)
 
 
 def _root_mean_square(y: Array, share: Array) -> Array:

@@ -50,3 +50,15 @@ cdef class SortedSample:
     @cython.locals(value=double)
     cdef double _clipped(self, Py_ssize_t column, Py_ssize_t i) noexcept
     cpdef void copy_from(self, SortedSample other) noexcept
+
+cdef class LatestRows:
+    cdef double[:, ::1] _values
+    cdef double[::1] _replaced
+    cdef readonly Py_ssize_t count
+    cdef Py_ssize_t _block
+    cpdef int begin_row(self) except -1
+    @cython.locals(place=Py_ssize_t)
+    cpdef int set(self, Py_ssize_t j, double value) except -1
+    @cython.locals(place=Py_ssize_t, j=Py_ssize_t)
+    cpdef int undo(self) except -1
+    cpdef bint is_off(self, Py_ssize_t j, double unit, double rounding) except -1

@@ -8,7 +8,12 @@ import numpy as np
 from colk._engine.counter_rng import uniform
 from colk._validation import Array
 
-__all__ = ["SortedSample"]
+__all__ = ["BLOCK", "COLUMNS", "TARGETS", "LatestRows", "SortedSample", "without_outliers"]
+
+# Share of the values that are assumed to contain no outliers. Up to half of the targets may be
+# outliers. A column may consist of groups, so at most a twentieth of its values may be outliers.
+TARGETS = 0.5
+COLUMNS = 0.95
 
 # Largest number of rows in a sample. With fewer rows than FEWEST, no value is an outlier.
 CAPACITY = 256
@@ -21,6 +26,17 @@ FAR = 5.0
 WIDEST = 1.5
 
 _SEED = 2
+
+# A scale is stale if the deviations in two blocks of BLOCK rows, one after the other, are below the
+# unit divided by CHANGED, or above the unit times CHANGED. They must be within a factor of ALIKE of
+# each other, and the means must differ by less than the deviations, so that the values do not move
+# on. Up to 0.4 of the rows may be outliers, so deviations above the unit are those of the fifth of
+# the values in the middle: CENTRAL is the deviation of a normal variable in units of its width.
+BLOCK = 100
+CHANGED = 30.0
+TINY = 1e-300
+ALIKE = 2.0
+CENTRAL = 1.0 / (2.0 * NormalDist().inv_cdf(0.6))
 
 
 class SortedSample:
@@ -271,3 +287,108 @@ class SortedSample:
             self._limit(column)
         if rows.shape[1] > 0:
             self._find_largest()
+
+
+class LatestRows:
+    """The latest 200 rows of a stream, in two blocks.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    values : array of shape (n_columns, 200), optional
+        A ring of the rows.
+    count : int
+        Number of rows so far.
+
+    Examples
+    --------
+    >>> latest = LatestRows(1)
+    >>> for value in range(250):
+    ...     _ = latest.begin_row(), latest.set(0, float(value))
+    >>> latest.rows()[[0, -1]].tolist(), latest.until_full, latest.is_off(0, 1e6, 0.0)
+    ([[50.0], [249.0]], 50, False)
+    """
+
+    def __init__(self, n_columns: int, values: Array | None = None, count: int = 0) -> None:
+        self._values = np.zeros((n_columns, 2 * BLOCK)) if values is None else np.array(values)
+        self._replaced, self.count, self._block = np.zeros(n_columns), count, BLOCK
+
+    @property
+    def values(self) -> Array:
+        """The ring."""
+        return np.array(self._values)
+
+    @property
+    def until_full(self) -> int:
+        """Number of rows after which a block is full, so that the blocks are compared."""
+        return self._block - self.count % self._block
+
+    def rows(self) -> Array:
+        """Return the latest 200 rows, the oldest first."""
+        return np.roll(np.asarray(self._values).T, -self.count, axis=0)
+
+    def begin_row(self) -> int:
+        """Count a row, whose values follow."""
+        self.count += 1
+        return 0
+
+    def set(self, j: int, value: float) -> int:
+        """Set the value of a column in this row."""
+        place = (self.count - 1) % (2 * self._block)
+        self._replaced[j], self._values[j, place] = self._values[j, place], value
+        return 0
+
+    def undo(self) -> int:
+        """Undo the last row."""
+        place = (self.count - 1) % (2 * self._block)
+        for j in range(len(self._replaced)):
+            self._values[j, place] = self._replaced[j]
+        self.count -= 1
+        return 0
+
+    def is_off(self, j: int, unit: float, rounding: float) -> bool:
+        """Return whether both blocks are full, and their deviations are far from the unit.
+
+        Parameters
+        ----------
+        j : int
+            The column.
+        unit : float
+            Its unit.
+        rounding : float
+            A deviation below this share of the mean is that of a constant.
+        """
+        if self.count % self._block > 0 or self.count < 2 * self._block:
+            return False
+        with np.errstate(over="ignore"):  # in units, because squares of the numbers may overflow
+            values = np.asarray(self._values)[j] / max(unit, TINY)
+        blocks = np.clip(values, -1e100, 1e100).reshape(2, BLOCK)
+        low, middle, high = np.quantile(blocks, [0.4, 0.5, 0.6], axis=1)
+        for places, deviations, has_grown in (
+            (blocks.mean(axis=1), blocks.std(axis=1), False),
+            (middle, CENTRAL * (high - low), True),
+        ):
+            least, most = deviations.min(), deviations.max()
+            steady = abs(places[1] - places[0]) < least and most < ALIKE * least
+            is_far = least > CHANGED if has_grown else most < 1.0 / CHANGED
+            if steady and is_far and least > rounding * abs(places[0]):
+                return True
+        return False
+
+
+def without_outliers(X: Array, weight: Array | None = None) -> Array:
+    """Return the columns of X with outliers moved to the limits of ordinary values.
+
+    Examples
+    --------
+    >>> bool(without_outliers(np.append(np.arange(99.0), 1e9)[:, None]).max() < 300.0)
+    True
+    """
+    rows, counts = X, np.ones(len(X)) if weight is None else weight
+    if not (counts > 0.0).all():
+        rows, counts = X[counts > 0.0], counts[counts > 0.0]
+    sample, columns = SortedSample(X.shape[1], COLUMNS), range(X.shape[1])
+    sample.add_rows(rows, counts)
+    low, high = [sample.low(j) for j in columns], [sample.high(j) for j in columns]
+    return np.clip(X, low, high)

@@ -12,7 +12,7 @@ __all__ = ["Roles", "Window", "roles"]
 
 
 class Roles(NamedTuple):
-    """Positions in the window: the b-th θ is at stride·b, its ξ at stride·b + shift.
+    """Positions in the window: the b-th θ is at stride·b, its first ξ at stride·b + shift.
 
     In overlapping pairs (stride 1, shift 1) ξ is the new sample, because the tracker compares f_t
     with f_{t−1} at ξ, and a sample that the step between them has fitted would bias it.
@@ -21,15 +21,18 @@ class Roles(NamedTuple):
     batch: int
     stride: int
     shift: int
+    samples: int = 1  # of ξ for each θ, one after another
 
     @property
     def window(self) -> int:
         """Number of samples in a window."""
-        return self.stride * (self.batch - 1) + self.shift + 1
+        return self.stride * (self.batch - 1) + self.shift + self.samples
 
 
-def roles(pairing: str, n_inner: int, batch: int) -> Roles:
+def roles(pairing: str, n_inner: int, batch: int, samples: int = 1) -> Roles:
     """Return the roles in a batch of pairs; without tracking, samples are not paired.
+
+    With the pairing "independent", `samples` of ξ follow each θ.
 
     Examples
     --------
@@ -40,7 +43,9 @@ def roles(pairing: str, n_inner: int, batch: int) -> Roles:
     """
     if n_inner == 0 or pairing == "same":
         return Roles(batch, 1, 0)
-    return Roles(batch, 2, 1) if pairing == "independent" else Roles(batch, 1, 1)
+    if pairing == "independent":
+        return Roles(batch, 1 + samples, 1, samples)
+    return Roles(batch, 1, 1)
 
 
 class Window:

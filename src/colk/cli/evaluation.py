@@ -7,8 +7,8 @@ import numpy as np
 
 from colk.cli.metrics import ClassMetrics, NumberMetrics
 from colk.losses import Pinball
+from colk.model.baselines import LinearBaseline
 from colk.tabular import TableModel
-from colk.tabular.baselines import LinearBaseline
 from colk.tabular.record import Predicted, RunRecord
 
 __all__ = ["ModelMetrics"]

@@ -5,11 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colk._encoding.constants import told_constants
-from colk.cli.fit_options import add_running, add_settings
+from colk.cli.fit_options import add_running, add_settings, add_usual
 from colk.cli.interrupts import interruptible, stoppable
 from colk.cli.left_out import CALIBRATION, HeldOutRows
 from colk.cli.new_model import new_model
@@ -43,12 +42,11 @@ that on rows that the model has not learned. Ctrl-C saves the model.
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of `colk`."""
-    parser = add_command(commands, "fit", _DESCRIPTION)
+    usage = "colk fit DATA [DATA ...] --target NAME --model FILE [options]"
+    parser = add_command(commands, "fit", _DESCRIPTION, usage=usage)
+    add_usual(parser)
     add_data(parser)
-    parser.add_argument(
-        "--model", type=Path, required=True, metavar="FILE", help="file to write the model to"
-    )
-    add_settings(parser.add_argument_group("model"))
+    add_settings(parser)
     add_running(parser.add_argument_group("run"))
     parser.set_defaults(run=_run)
 

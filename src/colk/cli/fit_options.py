@@ -1,13 +1,14 @@
 """The options of `colk fit`, except those of the data."""
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from colk.cli.options import count, names, port, share
 
-__all__ = ["SETTINGS", "add_running", "add_settings", "given", "stored"]
+__all__ = ["SETTINGS", "add_running", "add_settings", "add_usual", "given", "in_options", "stored"]
 
 # Options that are settings of the model; with --resume they come from the model.
 SETTINGS = (
@@ -58,16 +59,60 @@ def stored(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in settings.items()}
 
 
-def add_settings(group: Any) -> None:
+def in_options(message: str) -> str:
+    """Write a message about parameters of Python as one about options.
+
+    Examples
+    --------
+    >>> in_options("step_size must be above 0")
+    '--step-size must be above 0'
+    >>> in_options("prior=0.1 needs solver='newton'")
+    'prior=0.1 needs --solver newton'
+    """
+    names = "|".join(SETTINGS)
+    message = re.sub(rf"\b({names})=('?)([^\s',:;)]+)\2", _as_option, message)
+    return re.sub(rf"^({names})\b", _as_option, message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    value = f" {found[3]}" if found.re.groups == 3 else ""
+    return f"--{found[1].replace('_', '-')}{value}"
+
+
+def add_usual(parser: Any) -> None:
+    """Add the options that most fits use."""
+    group = parser.add_argument_group("most used")
+    group.add_argument("--target", metavar="NAME", help="column to predict")
+    group.add_argument(
+        "--model", type=Path, required=True, metavar="FILE", help="file to write the model to"
+    )
+    group.add_argument(
+        "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"
+    )
+    group.add_argument(
+        "--task",
+        choices=("regression", "classification"),
+        help="default: classification if the target is text, else regression",
+    )
+    group.add_argument(
+        "--intervals",
+        type=share,
+        metavar="C",
+        help="make prediction intervals of this coverage, such as 0.9; a tenth of the rows is "
+        "held out to calibrate them (default: no intervals)",
+    )
+
+
+def add_settings(parser: Any) -> None:
     """Add the options that are settings of the model."""
-    _add_columns(group)
-    _add_terms(group)
-    _add_solver(group)
-    _add_size(group)
+    _add_columns(parser.add_argument_group("columns"))
+    _add_terms(parser.add_argument_group("objective"))
+    method = parser.add_argument_group("method")
+    _add_solver(method)
+    _add_size(method)
 
 
 def _add_columns(group: Any) -> None:
-    group.add_argument("--target", metavar="NAME", help="column to predict")
     group.add_argument(
         "--features",
         type=names,
@@ -87,11 +132,6 @@ def _add_columns(group: Any) -> None:
         "--id",
         metavar="NAME",
         help="column that names the rows; it is not a feature, and colk predict writes it",
-    )
-    group.add_argument(
-        "--task",
-        choices=("regression", "classification"),
-        help="default: classification if the target is text, else regression",
     )
     group.add_argument(
         "--month-first",
@@ -204,13 +244,6 @@ def add_running(group: Any) -> None:
         help="share of the rows to hold out and test the model on (default: none)",
     )
     group.add_argument(
-        "--intervals",
-        type=share,
-        metavar="C",
-        help="make prediction intervals of this coverage, such as 0.9; a tenth of the rows is "
-        "held out to calibrate them (default: no intervals)",
-    )
-    group.add_argument(
         "--checkpoint-every",
         type=count,
         metavar="N",
@@ -251,9 +284,6 @@ def add_running(group: Any) -> None:
         help="learn the other rows if more than 5 %% of the rows cannot be used (default: stop)",
     )
     group.add_argument("--overwrite", action="store_true", help="replace an existing model")
-    group.add_argument(
-        "--report", type=Path, metavar="FILE", help="write a report (HTML) to this file"
-    )
 
 
 def _forgetting(text: str) -> float | str:

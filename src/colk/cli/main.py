@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, NoReturn
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from colk._version import __version__
 from colk.cli.rejects import TooManyRejectsError
 
-__all__ = ["main"]
+__all__ = ["main", "whole_parser"]
 
 _INTERRUPTED = 130
 _UNREAD = 141
@@ -27,6 +27,7 @@ _COMMANDS = {
     "compress": "make a model smaller, with a bound on the error",
     "merge": "merge models that learned from different samples",
     "export": "write a model as ONNX or as plain Python",
+    "completion": "print a script for the completion of a shell",
 }
 # Commands of the package colk-lab, which are found through its entry points.
 _LAB_COMMANDS = {
@@ -51,18 +52,24 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser, with the options of the command among the arguments."""
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser with the options of all commands that are installed."""
+    installed = {each.name for each in entry_points(group=_GROUP)}
+    return _parser([*_COMMANDS, *(name for name in _LAB_COMMANDS if name in installed)])
+
+
+def _parser(used: Collection[str]) -> argparse.ArgumentParser:
+    """Return the parser, with the options of these commands."""
     parser = _Parser(
         prog="colk",
         description="Risk-sensitive online kernel learning in bounded memory.",
         epilog="colk COMMAND --help describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"colk {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    used = next((word for word in arguments if not word.startswith("-")), None)
+    parser.set_defaults(run=lambda _: parser.print_help())
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, summary in (_COMMANDS | _LAB_COMMANDS).items():
-        if name != used:
+        if name not in used:
             commands.add_parser(name, help=summary)
         elif name in _COMMANDS:
             import_module(f"colk.cli.{name}").add_parser(commands)
@@ -89,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         closed pipe.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    parsed = _parser(words).parse_args(words)
+    parsed = _parser([word for word in words if not word.startswith("-")][:1]).parse_args(words)
     try:
         code: int | None = parsed.run(parsed)
     except KeyboardInterrupt as interrupt:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from colk.cli.fit_options import given, stored
+from colk.cli.fit_options import given, in_options, stored
 from colk.cli.options import tell_found
 from colk.cli.schema import Schema
 from colk.cli.terms import term
@@ -44,14 +44,11 @@ def new_model(arguments: argparse.Namespace, source: "Source") -> "TableModel":
         )
     if arguments.intervals is not None and schema.task != "regression":
         raise ValueError("--intervals needs a target of numbers")
-    model = TableModel(
-        schema.target,
-        schema.features,
-        schema.categorical,
-        schema.task,
-        dates=schema.dates,
-        **settings,
-    )
+    names = schema.target, schema.features, schema.categorical
+    try:
+        model = TableModel(*names, schema.task, dates=schema.dates, **settings)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from error
     model.notes = {"settings": stored(given(arguments)), "holdout": arguments.holdout or 0.0}
     if arguments.intervals is not None:
         model.notes["intervals"] = arguments.intervals

@@ -114,8 +114,9 @@ def _delimiter(text: str) -> str:
 
 def add_command(commands: Any, name: str, description: str, **more: Any) -> Any:
     """Add a subcommand whose description keeps its lines; return its parser."""
-    raw = argparse.RawDescriptionHelpFormatter
-    return commands.add_parser(name, description=description, formatter_class=raw, **more)
+    raw, summary = argparse.RawDescriptionHelpFormatter, description.split("\n", 1)[0]
+    more = {"help": summary, "description": description, "formatter_class": raw, **more}
+    return commands.add_parser(name, **more)
 
 
 def add_intervals(parser: argparse.ArgumentParser) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from colk._validation import Array
+from colk.model.baselines import LinearBaseline
 from colk.tabular import TableModel
-from colk.tabular.baselines import LinearBaseline
 from colk.tabular.intervals import conformal_ends
 from colk.tabular.record import Predicted, Score
 
@@ -137,7 +137,7 @@ class BaselineScores:
 
     Examples
     --------
-    >>> from colk.tabular.baselines import Baselines
+    >>> from colk.model.baselines import Baselines
     >>> columns, y = {"x": np.arange(5000.0)}, np.arange(5000.0)
     >>> sums, rows = Baselines(["x"], [], is_classification=False), BaselineScores()
     >>> sums.add(columns, y)

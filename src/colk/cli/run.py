@@ -12,13 +12,13 @@ from colk.cli.left_out import HeldOutRows
 from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
 from colk.cli.rejects import Rejects
+from colk.model.baselines import Baselines, LinearBaseline
 from colk.model.fit import Fit
 from colk.model.parts import Part
 from colk.model.rows import LocalRows
 from colk.model.sample import RowSample
 from colk.persistence import save
 from colk.tabular import TableModel
-from colk.tabular.baselines import Baselines, LinearBaseline
 from colk.tabular.left_out import LeftOutRows
 from colk.tabular.reading import Position, RowBatch, Source
 from colk.tabular.record import Predicted, RunRecord, Score

@@ -81,7 +81,7 @@ class Schema:
             raise ValueError(f"{source.paths[0]} has no column to predict {target} from")
         named = arguments.categorical or ()
         _check_features(source, [name for name in features if name not in named])
-        dates = tuple(n for n in features if n in first.dates and n not in named)
+        dates = tuple(n for n in features if first.holds(n, "date") and n not in named)
         categorical = tuple(
             n for n in features if n in named or (source.kinds[n] == "text" and n not in dates)
         )
@@ -91,7 +91,7 @@ class Schema:
         labelled = source.kinds[target] == "text"
         if labelled and arguments.task is None and target in first.decimal_commas:
             raise ValueError(f"the target {target} has decimal commas; add --decimal ,")
-        if arguments.task is None and target in first.dates:
+        if arguments.task is None and first.holds(target, "date"):
             raise ValueError(
                 f"the target {target} has dates or times; convert it to numbers, such as days"
             )
@@ -102,17 +102,19 @@ class Schema:
         found = first.month_first if given is None else dates if given else ()
         month_first = frozenset(found).intersection(dates)
         columns = []
+        commas = first.decimal_commas
+        are_features, are_categories, are_dates = map(frozenset, (features, categorical, dates))
         for name in source.kinds:
-            use = "category" if name in categorical else "number, standardised"
-            if name in categorical and name not in named and name in first.decimal_commas:
+            use = "category" if name in are_categories else "number, standardised"
+            if name in are_categories and name not in named and name in commas:
                 use = "category; for decimal commas add --decimal ,"
-            if name in dates:
+            if name in are_dates:
                 order = " with the month first" if name in month_first else ""
                 use = f"date{order}: trend, and time of day, of week and of year"
             if name == target:
                 use = f"target: {'labels' if task == 'classification' else 'numbers'}"
                 use += _advice(source, target) if arguments.task is None else ""
-            elif name not in features:
+            elif name not in are_features:
                 use = f"left out: {left_out.get(name, 'not among --features')}"
             columns.append(SchemaColumn(name, _kind(source, name), first.gaps(name), use))
         return cls(target, features, categorical, dates, task, tuple(columns), month_first)
@@ -127,7 +129,8 @@ class Schema:
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """
         shown = [
-            (each.name, each.kind, _percent(each.gaps), each.use) for each in self.columns[:_SHOWN]
+            (_printable(each.name), each.kind, _percent(each.gaps), each.use)
+            for each in self.columns[:_SHOWN]
         ]
         table = [("column", "kind", "gaps", "use"), *shown]
         widths = [max(len(row[i]) for row in table) for i in range(4)]
@@ -148,15 +151,20 @@ def _advice(source: "Source", target: str) -> str:
     return f", of {n} values; --task classification makes them labels"
 
 
+def _printable(name: str) -> str:
+    """Return a name without codes that a terminal would obey."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100.0 * share:.0f} %"
 
 
 def _kind(source: "Source", name: str) -> str:
     first = source.first_rows
-    if name in first.unreadable:
+    if first.holds(name, "nested"):
         return "lists, objects"
-    if name in first.dates:
+    if first.holds(name, "date"):
         return "dates"
     values = first.n_values(name)
     if source.kinds[name] == "number" or values is None:
@@ -197,7 +205,7 @@ def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]
 
 def _check_features(source: "Source", names: list[str]) -> None:
     """Raise if columns are unusable; the message says what to do with them."""
-    nested = [name for name in names if name in source.first_rows.unreadable]
+    nested = [name for name in names if source.first_rows.holds(name, "nested")]
     if nested:
         raise ValueError(
             f"{_holding(nested)} lists, objects or bytes: split them into columns, or choose other "

@@ -79,7 +79,9 @@ def tell_drifts(drifts: Sequence[DriftEvent]) -> str:
     for event in drifts[:_MOST_DRIFTS]:
         names = ", ".join(str(name) for name in list(event.features)[:_MOST_NAMES])
         because = f" ({names} changed)" if names else ""
-        told.append(f"by {100.0 * event.severity:.0f} % at learned row {event.time:,}{because}")
+        rise = 100.0 * event.severity
+        size = f"by {rise:.0f} %" if rise >= 0.5 else "by less than 1 %"
+        told.append(f"{size} at learned row {event.time:,}{because}")
     more = len(drifts) - len(told)
     return f"the error rose {', '.join(told)}" + (f", and {more} more times" if more else "")
 

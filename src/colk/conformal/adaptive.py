@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._validation import check_count, check_fraction, check_number
+from colk._validation import Array, check_count, check_fraction, check_number
 from colk.errors import FileFormatError
 
 __all__ = ["AdaptiveInterval", "check_coverage", "check_method"]
@@ -136,6 +136,9 @@ class AdaptiveInterval:
         self._below: list[float] = []  # sorted residuals of the lower ends
         self._above: list[float] = []  # sorted residuals of the upper ends
 
+    def __repr__(self) -> str:
+        return f"AdaptiveInterval(rate={self.rate}, window={self.window})"
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state with the queue of residuals as a list."""
         return {**self.__dict__, "_recent": list(self._recent)}
@@ -193,6 +196,19 @@ class AdaptiveInterval:
         if aim <= 0.0 or not self.is_known(coverage):
             return EVERYTHING
         return _quantile(self._below, 0.5 * aim), _quantile(self._above, 1.0 - 0.5 * aim)
+
+    def ends(self, coverage: float, lows: Array, highs: Array) -> Array:
+        """Return the ends of intervals, of shape (n, 2).
+
+        Parameters
+        ----------
+        coverage : float
+            Nominal coverage. The first call starts to adapt its intervals.
+        lows, highs : array of shape (n, 1)
+            The predicted ends; equal if the model predicts a point.
+        """
+        low, high = self.reach(coverage)
+        return np.column_stack([lows[:, 0] + low, highs[:, 0] + high])
 
     def is_known(self, coverage: float) -> bool:
         """Return whether both tails have a residual, or the window is full."""

@@ -1,8 +1,6 @@
 """Prediction sets: sets of labels that contain the true label with a nominal probability."""
 
 import math
-from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Self
 
@@ -11,86 +9,83 @@ from numpy.typing import ArrayLike
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
-from colk._validation import check_count, check_fraction
 from colk.conformal.adaptive import check_coverage, check_method
+from colk.conformal.tails import MEMORIES, PER_VIEW, RecentValues, Tail
 from colk.errors import FileFormatError
 
 __all__ = ["ConformalClassifier", "ScoreThresholds", "Threshold"]
 
 # Upper bound on the memory of a score in a queue and a list.
-_BYTES_OF_SCORE = 150.0
+_BYTES_OF_SCORE = 250.0
+
+# Thresholds are finite from this many scores on, or from 1/(1 − coverage) if that is less.
+_ENOUGH = 30
 
 
 class Threshold:
-    """The quantile of recent scores that leaves out α_t of them; α_t follows the misses.
+    """An end of the scores of true labels, which a nominal share of them exceeds.
 
     Parameters
     ----------
-    aim : float
-        Initial α_t.
+    share : float
+        The nominal share.
+    window : int
+        Number of scores in the longest memory.
 
     Examples
     --------
     >>> threshold = Threshold(0.5)
     >>> for score in (0.1, 0.2, 0.3):
-    ...     threshold.add(score, window=10)
+    ...     threshold.recent.add(score)
     >>> threshold.value()
     0.2
     """
 
-    def __init__(self, aim: float) -> None:
-        self.aim, self.seen, self.missed = aim, 0, 0
-        self.recent: deque[float] = deque()
-        self.ordered: list[float] = []
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state with the queue of scores as a list."""
-        return {**self.__dict__, "recent": list(self.recent)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, recent=deque(state["recent"]))
+    def __init__(self, share: float, window: int = MEMORIES[0]) -> None:
+        self.tail, self.seen, self.missed = Tail(share, 1), 0, 0
+        self.recent = RecentValues((window, *MEMORIES[1:]))
+        self.at_rest = False
 
     def value(self) -> float:
         """Return the largest score of a label in the set; infinite if there are too few scores."""
-        place = math.ceil((1.0 - self.aim) * (len(self.ordered) + 1)) - 1
-        if self.aim <= 0.0 or place >= len(self.ordered):
+        known, needed = len(self.recent.values), math.ceil(round(1.0 / self.tail.share, 6)) - 1
+        if known < (needed if self.at_rest else min(needed, _ENOUGH)):
             return math.inf
-        return self.ordered[max(place, 0)]
+        return self.tail.mixture([self.recent], self.at_rest).reach
 
-    def add(self, score: float, window: int) -> None:
-        """Add a score; a full window drops the oldest one."""
-        if len(self.recent) == window:
-            del self.ordered[bisect_left(self.ordered, self.recent.popleft())]
-        self.recent.append(score)
-        insort(self.ordered, score)
+    def learn(self, score: float, missed: bool) -> None:
+        """Learn the score of a true label, after `value` gave the set."""
+        if math.isfinite(self.value()):
+            self.seen, self.missed = self.seen + 1, self.missed + missed
+            self.tail.judge(int(missed), 1)
+            self.tail.learn([score], [self.recent])
+        self.at_rest = False
+        self.recent.add(score)
 
 
 @stored.stores(
     coverage=stored.Number(above=0.0, at_most=1.0),
-    rate=stored.Number(),
-    window=stored.Count(1),
     by_class=stored.Flag(),
     labels=stored.ListOf(stored.Anything(), size="n_thresholds"),
-    states=stored.Array("n_thresholds", 4),  # α_t, samples seen, samples missed, scores kept
+    # samples seen and missed, scores kept, window, whether at rest
+    counts=stored.Array("n_thresholds", 5, at_least=0.0),
+    moments=stored.Array("n_thresholds", 3),
+    steps=stored.Array("n_thresholds", len(MEMORIES)),
+    weights=stored.Array("n_thresholds", PER_VIEW, above=0.0),
     scores=stored.Array("n_scores"),
 )
 class ScoreThresholds:
     """Thresholds on the score 1 − p(label), for sets of labels on any stream.
 
-    A label is in the set if its score is at most the 1 − α_t quantile of recent scores of true
-    labels. Each sample updates α_t ← α_t + rate·(α − missed), as `AdaptiveInterval` does, so over
-    time the sets miss a share of α = 1 − coverage.
+    A label is in the set if its score is at most an end of the scores of true labels, which a share
+    of 1 − coverage exceeds. `TrackedInterval` describes how the end is found, and its guarantee.
 
     Parameters
     ----------
     coverage : float, default=0.9
         Nominal coverage.
-    rate : float, default=0.01
-        Step size of α_t, in (0, 1]. Raise it to recover sooner from a jump.
-    window : int, default=1000
-        Number of recent scores, per class if `by_class`.
     by_class : bool, default=False
-        Whether each class has its own threshold and α_t. Set it if each class must have the nominal
+        Whether each class has its own threshold. Set it if each class must have the nominal
         coverage.
 
     Examples
@@ -103,50 +98,54 @@ class ScoreThresholds:
     {'a'}
     """
 
-    def __init__(
-        self, coverage: float = 0.9, rate: float = 0.01, window: int = 1000, by_class: bool = False
-    ) -> None:
+    def __init__(self, coverage: float = 0.9, by_class: bool = False) -> None:
         self.coverage = check_coverage(coverage)
-        self.rate = check_fraction(rate, "rate")
-        self.window = check_count(window, "window")
         self.by_class = bool(by_class)
         self._thresholds: dict[Hashable, Threshold] = {}
 
     def _to_file(self) -> dict[str, Any]:
-        known = self._thresholds.values()
+        known = list(self._thresholds.values())
+        counts = [
+            [t.seen, t.missed, len(t.recent.values), t.recent.sizes[0], t.at_rest] for t in known
+        ]
+        moments = [[t.tail.excess, t.tail.level, t.tail.seen] for t in known]
         return {
             "coverage": self.coverage,
-            "rate": self.rate,
-            "window": self.window,
             "by_class": self.by_class,
             "labels": list(self._thresholds),
-            "states": np.array(
-                [[t.aim, t.seen, t.missed, len(t.recent)] for t in known], dtype=np.float64
-            ).reshape(-1, 4),
-            "scores": np.array([score for t in known for score in t.recent], dtype=np.float64),
+            "counts": np.array(counts, dtype=np.float64).reshape(-1, 5),
+            "moments": np.array(moments, dtype=np.float64).reshape(-1, 3),
+            "steps": np.array([t.tail.steps for t in known]).reshape(-1, len(MEMORIES)),
+            "weights": np.array([t.tail.weights for t in known]).reshape(-1, PER_VIEW),
+            "scores": np.array(
+                [score for t in known for score in t.recent.values], dtype=np.float64
+            ),
         }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ScoreThresholds":
-        names = ("coverage", "rate", "window", "by_class")
-        found = cls(**{name: values[name] for name in names})
-        states, scores = values["states"], values["scores"].tolist()
-        if states[:, 3].sum() != len(scores) or (states[:, 1:] < 0.0).any():
+        found, counts = cls(values["coverage"], values["by_class"]), values["counts"]
+        scores, start = values["scores"].tolist(), 0
+        if counts[:, 2].sum() != len(scores) or (counts[:, 3] < MEMORIES[0]).any():
             raise FileFormatError("the number of scores differs from the counts of the labels")
         budget(_BYTES_OF_SCORE * len(scores), "the scores of ScoreThresholds")
-        start = 0
-        for label, (aim, seen, missed, size) in zip(values["labels"], states.tolist(), strict=True):
-            threshold = found._of(label)
-            threshold.aim, threshold.seen, threshold.missed = min(aim, 1.0), int(seen), int(missed)
-            for score in scores[start : start + int(size)]:
-                threshold.add(score, found.window)
-            start += int(size)
+        for k, label in enumerate(values["labels"]):
+            seen, missed, size, window, at_rest = (int(count) for count in counts[k])
+            if size > window:
+                raise FileFormatError(f"{size} scores are stored, window is {window}")
+            threshold = found._of(label, window)
+            threshold.seen, threshold.missed, threshold.at_rest = seen, missed, bool(at_rest)
+            threshold.tail.restore(*(values[name][k] for name in ("moments", "steps", "weights")))
+            for score in scores[start : start + size]:
+                threshold.recent.add(score)
+            start += size
         return found
 
-    def _of(self, label: Hashable) -> Threshold:
-        return self._thresholds.setdefault(
-            label if self.by_class else None, Threshold(1.0 - self.coverage)
-        )
+    def _of(self, label: Hashable, window: int = MEMORIES[0]) -> Threshold:
+        key = label if self.by_class else None
+        if key not in self._thresholds:
+            self._thresholds[key] = Threshold(1.0 - self.coverage, window)
+        return self._thresholds[key]
 
     def labels(self, probabilities: Mapping[Any, float]) -> set[Any]:
         """Return the set of labels; all labels if there are too few scores.
@@ -171,15 +170,8 @@ class ScoreThresholds:
         label : label
             The true label.
         """
-        threshold, score = self._of(label), 1.0 - probabilities.get(label, 0.0)
-        if math.isfinite(threshold.value()):
-            missed = label not in self.labels(probabilities)
-            threshold.seen, threshold.missed = threshold.seen + 1, threshold.missed + missed
-            moved = threshold.aim + self.rate * (1.0 - self.coverage - missed)
-            threshold.aim = min(moved, 1.0)
-        elif threshold.aim <= 0.0:
-            threshold.aim += self.rate * (1.0 - self.coverage)
-        threshold.add(score, self.window)
+        missed = label not in self.labels(probabilities)
+        self._of(label).learn(1.0 - probabilities.get(label, 0.0), missed)
 
     def calibrate(self, probabilities: Any, labels: Any) -> None:
         """Start from exchangeable samples that the model has not seen.
@@ -192,9 +184,11 @@ class ScoreThresholds:
             The true labels.
         """
         self._thresholds = {}
-        self.window = max(self.window, len(labels))
+        window = max(MEMORIES[0], len(labels))
         for known, label in zip(probabilities, labels, strict=True):
-            self._of(label).add(1.0 - known.get(label, 0.0), self.window)
+            threshold = self._of(label, window)
+            threshold.at_rest = True
+            threshold.recent.add(1.0 - known.get(label, 0.0))
 
     def observed_coverage(self, label: Hashable = None) -> float:
         """Return the share of labels that were in their sets so far; NaN before the first.
@@ -219,8 +213,8 @@ class ConformalClassifier(Guarded):
     model : classifier
         A classifier with `predict_proba`. `learn` updates it by `partial_fit`; for `calibrate` it
         must be fitted. It is not copied.
-    coverage, rate, window, by_class
-        As in `ScoreThresholds`. Defaults: 0.9, 0.01, 1000 and False.
+    coverage, by_class
+        As in `ScoreThresholds`. Defaults: 0.9 and False.
 
     Examples
     --------
@@ -242,13 +236,11 @@ class ConformalClassifier(Guarded):
         self,
         model: Any,
         coverage: float = 0.9,
-        rate: float = 0.01,
-        window: int = 1000,
         by_class: bool = False,
     ) -> None:
         check_method(model, "predict_proba", "ConformalClassifier")
         self.model = model
-        self._thresholds = ScoreThresholds(coverage, rate, window, by_class)
+        self._thresholds = ScoreThresholds(coverage, by_class)
 
     def _to_file(self) -> dict[str, Any]:
         return {"model": self.model, "thresholds": self._thresholds}

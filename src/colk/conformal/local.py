@@ -1,4 +1,4 @@
-"""Learn quantiles of residuals on a stream, if their spread depends on x."""
+"""Learn quantiles of residuals on a stream as functions of x, with several bandwidths."""
 
 from typing import Any
 
@@ -8,30 +8,40 @@ from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.compressors import KOMP
+from colk.conformal.tails import RecentValues
 from colk.errors import FileFormatError
 from colk.kernels import Laplacian
 from colk.kernels.bandwidth import standard_bandwidth
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Quantiles
 
-__all__ = ["ResidualQuantiles"]
+__all__ = ["LOCAL_VIEWS", "LocalQuantiles"]
 
 # Few atoms, because the spread is smoother than the function and must adapt fast.
 _ATOMS = 100
+
+# Bandwidths of the learners in units of the standard bandwidth of the Laplacian.
+_BANDWIDTHS = (0.3, 1.0, 3.0)
+LOCAL_VIEWS = len(_BANDWIDTHS)
+
+# The unit of the residuals is the _TYPICAL quantile of the latest _MEMORY absolute values, and
+# residuals are clipped at _FAR units, so that a gross target does not matter for long.
+_MEMORY, _TYPICAL, _FAR = 200, 0.8, 10.0
 
 
 @stored.stores(
     coverage=stored.Number(above=0.0, at_most=1.0),
     features=stored.Optional(stored.Object(RunningScale)),
-    unit=stored.Object(RunningScale),
-    learner=stored.Optional(stored.Object(QuantileCOLK)),
+    sizes=stored.Array("n_recent", at_least=0.0),
+    learners=stored.ListOf(stored.Object(QuantileCOLK)),
 )
-class ResidualQuantiles:
+class LocalQuantiles:
     """The two quantiles of a residual that each leave out (1 − coverage)/2, as functions of x.
 
-    `colk.learners.QuantileCOLK` learns them from the residuals of a stream, with forgetting="auto".
-    Features and residuals are scaled inside by their running means and standard deviations. A gap
-    (NaN) counts as the mean.
+    Three learners with different bandwidths (`colk.learners.QuantileCOLK` with forgetting="auto")
+    learn them from the residuals of a stream; `TrackedInterval` mixes their
+    results. Features are scaled by their running means and standard deviations, residuals by a
+    running quantile of their size. A gap (NaN) counts as the mean.
 
     Parameters
     ----------
@@ -41,41 +51,43 @@ class ResidualQuantiles:
     Examples
     --------
     >>> import numpy as np
-    >>> from colk.conformal import ResidualQuantiles
+    >>> from colk.conformal.local import LocalQuantiles
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1.0, 1.0, size=(3000, 1))
-    >>> residuals = (1.2 + X[:, 0]) * rng.normal(size=3000)
-    >>> quantiles = ResidualQuantiles(coverage=0.9)
-    >>> quantiles.update(X, residuals)
-    >>> low, high = quantiles.predict([[-0.9], [0.9]]).T
-    >>> bool(high[1] - low[1] > 3.0 * (high[0] - low[0]))
+    >>> quantiles = LocalQuantiles(coverage=0.9)
+    >>> quantiles.update(X, (1.2 + X[:, 0]) * rng.normal(size=3000))
+    >>> low, high = quantiles.predict([[-0.9], [0.9]]).transpose(2, 1, 0)
+    >>> bool(((high - low)[:, 1] > 3.0 * (high - low)[:, 0]).any())  # for one of the learners
     True
     """
 
     def __init__(self, coverage: float) -> None:
         self.coverage = coverage
         self._features: RunningScale | None = None
-        self._unit = RunningScale()
-        self._learner: QuantileCOLK | None = None
+        self._sizes = RecentValues((_MEMORY,))
+        self._learners: list[QuantileCOLK] = []
 
     def _to_file(self) -> dict[str, Any]:
         return {
             "coverage": self.coverage,
             "features": self._features,
-            "unit": self._unit,
-            "learner": self._learner,
+            "sizes": np.array(self._sizes.values, dtype=np.float64),
+            "learners": self._learners,
         }
 
     @classmethod
-    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ResidualQuantiles":
-        found, features, learner = cls(values["coverage"]), values["features"], values["learner"]
-        if (features is None) != (learner is None) or values["unit"].n_columns != 1:
-            raise FileFormatError("quantiles of residuals need a scale and a learner")
-        if learner is not None and (
-            features.n_columns != learner.n_features or learner.loss != found._loss
-        ):
-            raise FileFormatError("the learner of the residuals has other features or levels")
-        found._features, found._unit, found._learner = features, values["unit"], learner
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "LocalQuantiles":
+        found, features, learners = cls(values["coverage"]), values["features"], values["learners"]
+        if len(learners) != (0 if features is None else LOCAL_VIEWS):
+            raise FileFormatError("quantiles of residuals need a scale and their learners")
+        if len(values["sizes"]) > _MEMORY:
+            raise FileFormatError("too many sizes of residuals are stored")
+        for learner in learners:
+            if features.n_columns != learner.n_features or learner.loss != found._loss:
+                raise FileFormatError("the learner of the residuals has other features or levels")
+        found._features, found._learners = features, list(learners)
+        for size in values["sizes"].tolist():
+            found._sizes.add(size)
         return found
 
     @property
@@ -88,19 +100,25 @@ class ResidualQuantiles:
         """Number of features; 0 before the first update."""
         return 0 if self._features is None else self._features.n_columns
 
+    @property
+    def _unit(self) -> float:
+        unit = self._sizes.quantile(0, 1.0 - _TYPICAL) if self._sizes.values else 0.0
+        return unit if unit > 0.0 else 1.0
+
     def predict(self, X: Any) -> Array:
-        """Return the two quantiles at each point, of shape (n, 2); 0 before the first update.
+        """Return the two quantiles of each learner at each point, of shape (n, learners, 2).
+
+        They are 0 before the first update.
 
         Parameters
         ----------
         X : array of shape (n, p)
             Points.
         """
-        if self._learner is None or self._features is None:
-            return np.zeros((len(X), 2))
-        points = self._filled(X, self._features)
-        values = self._learner.predict(self._features.scaled(points))
-        return values * float(self._unit.units[0])
+        if self._features is None:
+            return np.zeros((len(X), LOCAL_VIEWS, 2))
+        points = self._features.scaled(self._filled(X, self._features))
+        return self._unit * np.stack([each.predict(points) for each in self._learners], axis=1)
 
     def update(self, X: Any, residuals: Array) -> None:
         """Learn from samples in their order.
@@ -112,19 +130,26 @@ class ResidualQuantiles:
         residuals : array of shape (n,)
             Targets minus predictions.
         """
+        n_features = np.shape(X)[1]
+        if n_features == 0:
+            return
         if self._features is None:
-            n_features = np.shape(X)[1]
             self._features = RunningScale(n_features)
-            kernel = Laplacian(standard_bandwidth("laplacian", n_features))
-            self._learner = QuantileCOLK(
-                kernel, self._loss, forgetting="auto", restart=True,
-                compressor=KOMP(eps=0.05, max_atoms=_ATOMS),
-            )  # fmt: skip
-        assert self._learner is not None
+            standard = standard_bandwidth("laplacian", n_features)
+            self._learners = [
+                QuantileCOLK(
+                    Laplacian(bandwidth * standard), self._loss, forgetting="auto", restart=True,
+                    compressor=KOMP(eps=0.05, max_atoms=_ATOMS),
+                )
+                for bandwidth in _BANDWIDTHS
+            ]  # fmt: skip
         points = self._filled(X, self._features)
-        self._features.absorb(points)
-        self._unit.absorb(residuals[:, None].copy())
-        self._learner.learn(points, residuals / float(self._unit.units[0]))
+        self._features.absorb(points)  # which scales the points
+        for size in np.abs(residuals[-_MEMORY:]).tolist():
+            self._sizes.add(size)
+        scaled = np.clip(residuals / self._unit, -_FAR, _FAR)
+        for learner in self._learners:
+            learner.learn(points, scaled)
 
     @staticmethod
     def _filled(X: Any, features: RunningScale) -> Array:

@@ -10,9 +10,14 @@ from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._frames import as_rows, is_frame, n_rows_of
 from colk._validation import Array, check_points, check_vector
-from colk.conformal.adaptive import AdaptiveInterval, check_coverage, check_method
+from colk.conformal.adaptive import (
+    EVERYTHING,
+    AdaptiveInterval,
+    check_coverage,
+    check_method,
+)
 from colk.conformal.left_out import has_closed_form, left_out_residuals
-from colk.conformal.local import ResidualQuantiles
+from colk.conformal.rule import IntervalRule
 from colk.errors import FileFormatError
 
 __all__ = ["ConformalRegressor"]
@@ -24,18 +29,16 @@ _ROUND, _FIRST_ROUND = 500, 10
 
 @stored.stores(
     model=stored.Anything(),
-    coverage=stored.Number(),
-    interval=stored.Object(AdaptiveInterval),
-    local=stored.Optional(stored.Object(ResidualQuantiles)),
+    rule=stored.Object(IntervalRule),
     has_learned=stored.Flag(),
 )
 class ConformalRegressor(Guarded):
     """Prediction intervals that keep their coverage on any stream.
 
-    The class applies adaptive conformal inference to the predictions of a model. If each target is
-    learned after its interval was made, the intervals cover the nominal share of targets, even if
-    the data drift or jump and even if the model is poor. A good model gives narrow intervals.
-    `AdaptiveInterval` states the guarantee.
+    The class tracks the quantiles of a model's errors. If each target is learned after its interval
+    was made, the intervals cover the nominal share of targets, even if the data drift or jump and
+    even if the model is poor. A good model gives narrow intervals. `TrackedInterval` describes the
+    rule and states the guarantee.
 
     For data that are not a stream, `fit` fits the model and calibrates the intervals with the
     leave-one-out residuals of the same samples; `calibrate` uses samples that the model has not
@@ -51,14 +54,18 @@ class ConformalRegressor(Guarded):
         for each, the class corrects the interval between the outermost columns.
     coverage : float, default=0.9
         Nominal coverage.
-    rate : float, default=0.01
-        Step size of the adaptation, see `AdaptiveInterval`. Raise it to recover sooner from a jump.
-    window : int, default=500
-        Number of recent residuals that determine the width.
     local : bool, default=False
-        Whether the width depends on x. The quantiles of the residuals are then learned as functions
-        of x (`ResidualQuantiles`), and the adaptive intervals correct them. Set it if the noise is
-        larger in some regions than in others; X must be an array of numbers.
+        Whether the width depends on x. Quantiles of the residuals are then learned as functions of
+        x with several bandwidths, and the rule mixes them. Set it if the noise is
+        larger in some regions than in others.
+    series : bool, default=False
+        Whether the samples are consecutive times. Models of the past errors then forecast the next
+        error, and the rule mixes intervals around the forecasts. The lags and the seasons are found
+        in the errors. Row i of `predict_interval` is the i-th time after the last one that was
+        learned.
+    rule : AdaptiveInterval, optional
+        `AdaptiveInterval()` applies adaptive conformal inference instead. Default: None, which is
+        `TrackedInterval`.
 
     Attributes
     ----------
@@ -85,45 +92,34 @@ class ConformalRegressor(Guarded):
     True
     """
 
-    _changing = ("_interval", "model")
+    _changing = ("_rule", "model")
 
     def __init__(
         self,
         model: Any,
         coverage: float = 0.9,
-        rate: float = 0.01,
-        window: int = 500,
         local: bool = False,
+        series: bool = False,
+        rule: AdaptiveInterval | None = None,
     ) -> None:
         check_method(model, "predict", "ConformalRegressor")
         self.model = model
-        self.coverage = check_coverage(coverage)
-        self._interval = AdaptiveInterval(rate, window)
-        self._interval.follow(self.coverage)
-        self._local = ResidualQuantiles(self.coverage) if local else None
+        self._rule = IntervalRule(coverage, local, series, rule)
+        self.coverage = self._rule.coverage
         self._has_learned = _has_learned(model)
 
     def _to_file(self) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "coverage": self.coverage,
-            "interval": self._interval,
-            "local": self._local,
-            "has_learned": self._has_learned,
-        }
+        return {"model": self.model, "rule": self._rule, "has_learned": self._has_learned}
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
-        interval = values["interval"]
-        model = cls(values["model"], values["coverage"], interval.rate, interval.window)
+        rule = values["rule"]
+        model = cls(values["model"], rule.coverage)
         if values["has_learned"] and not model._has_learned:
             raise FileFormatError(
                 "has_learned is True, but the model of the intervals is not fitted"
             )
-        if model.coverage not in interval.coverages:
-            raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
-        model._interval, model._has_learned = interval, values["has_learned"]
-        model._local = values["local"]
+        model._rule, model._has_learned = rule, values["has_learned"]
         return model
 
     @property
@@ -132,10 +128,10 @@ class ConformalRegressor(Guarded):
         return getattr(self.model, "learn", None) or getattr(self.model, "partial_fit", None)
 
     def __repr__(self) -> str:
-        rate, window = self._interval.rate, self._interval.window
+        local, series = self._rule.local is not None, self._rule.series is not None
         return (
-            f"ConformalRegressor(model={self.model!r}, coverage={self.coverage}, rate={rate}, "
-            f"window={window}, local={self._local is not None})"
+            f"ConformalRegressor(model={self.model!r}, coverage={self.coverage}, local={local}, "
+            f"series={series}, rule={self._rule.adaptive!r})"
         )
 
     @locked
@@ -163,7 +159,7 @@ class ConformalRegressor(Guarded):
         targets = check_vector(y, n, "y")
         start = 0
         while start < n:
-            known = self._interval.is_known(self.coverage)
+            known = self._rule.interval.is_known(self.coverage)
             part = slice(start, start + (_ROUND if known else _FIRST_ROUND))
             self._learn_round(rows[part], targets[part])
             start = part.stop
@@ -175,23 +171,14 @@ class ConformalRegressor(Guarded):
             self._learns(X, y)
             self._has_learned = True
         if ends is not None:
-            points = self._points(X)
-            shifts = self._shifts(points)
-            below, above = (y - ends[:, c] - shifts[:, c] for c in range(2))
-            if self._local is not None:
-                self._local.update(points, y - ends.mean(axis=1))
-            self._interval.update(below.tolist(), above.tolist())
+            self._rule.learn(self._points(X), ends, y)
 
     def _points(self, X: Any) -> Array:
         """Return X as numbers; without `local` only their count matters."""
-        if self._local is None:
+        if self._rule.local is None:
             return np.zeros((n_rows_of(X), 0))
         encode = getattr(self.model, "encode_points", None) if _is_table(X) else None
         return np.asarray(X) if encode is None else encode(X)
-
-    def _shifts(self, X: Array) -> Array:
-        """Return the residual quantiles, which are added to the ends, of shape (n, 2)."""
-        return np.zeros((len(X), 2)) if self._local is None else self._local.predict(X)
 
     @locked
     def calibrate(self, X: Any, y: ArrayLike) -> Self:
@@ -213,7 +200,7 @@ class ConformalRegressor(Guarded):
             raise ValueError("the model is not fitted; use fit, or fit the model first")
         targets = check_vector(y, n_rows_of(X), "y")
         ends = self._ends(X)
-        self._set(self._points(X), targets[:, None] - ends)
+        self._rule.calibrate(self._points(X), targets[:, None] - ends)
         return self
 
     @locked
@@ -241,24 +228,15 @@ class ConformalRegressor(Guarded):
             self.model.fit(X, targets)
         if is_fitted and not self.model.encoder_.effects:
             residuals = left_out_residuals(self.model, X, targets)
-            self._set(self._points(X), np.column_stack([residuals, residuals]))
+            self._rule.calibrate(self._points(X), np.column_stack([residuals, residuals]))
         else:
             order = np.random.default_rng(random_state).permutation(n)
             size = max(1, 3 * n // 4)
             self.model.fit(rows[order[:size]], targets[order[:size]])
             rest = rows[order[size:]]
-            self._set(self._points(rest), targets[order[size:], None] - self._ends(rest))
+            self._rule.calibrate(self._points(rest), targets[order[size:], None] - self._ends(rest))
         self._has_learned = True
         return self
-
-    def _set(self, points: Array, residuals: Array) -> None:
-        """Calibrate by the residuals of the lower and upper ends, of shape (n, 2)."""
-        if self._local is not None:
-            self._local = ResidualQuantiles(self.coverage)
-            self._local.update(points[::2], residuals[::2].mean(axis=1))
-            points, residuals = points[1::2], residuals[1::2]
-        residuals = residuals - self._shifts(points)
-        self._interval.calibrate(residuals[:, 0].tolist(), residuals[:, 1].tolist())
 
     def partial_fit(self, X: Any, y: ArrayLike) -> Self:
         """Same as `learn`, under scikit-learn's name.
@@ -298,9 +276,8 @@ class ConformalRegressor(Guarded):
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
         """Return the lower and upper ends of the intervals, of shape (n, 2).
 
-        They are infinite until the model has learned and 2/(1 − coverage) residuals are known.
-        Later, intervals are infinite for a short time if too many recent samples were outside, for
-        example after a jump.
+        They are infinite until the model has learned and 2/(1 − coverage) residuals are known, or
+        30 if that is less.
 
         Parameters
         ----------
@@ -311,11 +288,10 @@ class ConformalRegressor(Guarded):
             from their first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
-        reach = self._interval.reach(level)
         if not self._has_learned:
-            return np.tile(np.array(reach), (n_rows_of(X), 1))
-        interval: Array = self._ends(X) + self._shifts(self._points(X)) + np.array(reach)
-        return interval
+            self._rule.interval.follow(level)
+            return np.tile(EVERYTHING, (n_rows_of(X), 1))
+        return self._rule.ends(level, self._points(X), self._ends(X))
 
     def observed_coverage(self, coverage: float | None = None) -> float:
         """Return the share of targets inside their intervals so far; NaN before the first.
@@ -325,7 +301,9 @@ class ConformalRegressor(Guarded):
         coverage : float, optional
             Nominal coverage. Default: that of the constructor.
         """
-        return self._interval.observed_coverage(self.coverage if coverage is None else coverage)
+        return self._rule.interval.observed_coverage(
+            self.coverage if coverage is None else coverage
+        )
 
     def _ends(self, X: Any) -> Array:
         """Lower and upper ends of the model's predictions, of shape (n, 2)."""

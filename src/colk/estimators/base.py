@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from colk._engine.locks import Guarded
+from colk._engine.running_scale import RunningScale
 from colk._engine.terms import Term, with_parameters
 from colk._engine.thread_pool import use_threads
 from colk._validation import Array
@@ -285,14 +286,25 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     # -- streams -----------------------------------------------------------------------------
 
-    def _learn_on(self, X: Array, Y: Array, weight: Array) -> None:
-        """Learn a part of a stream, and record its mean prequential loss."""
+    def _learn_on(
+        self, X: Array, Y: Array, weight: Array, scale: RunningScale | None = None
+    ) -> None:
+        """Learn a part of a stream, and record its mean prequential loss.
+
+        The targets are scaled if their scale is given.
+        """
         if self.risk_.needs_groups:
             self.risk_.check_stream()
         self._make_dense()
         if self._online.learner.has_learned:
             self._online.grow(X.shape[1], self._online.learner.n_outputs or 1)
-        lost, seen = self._online.learn(X, Y, weight)
+        online = self._online
+        if scale is None:
+            lost, seen = online.learn(X, Y, weight)
+        else:
+            lost, seen = online.learn_numbers(X, Y, weight, scale)
+        if online.has_notes:
+            online.warn(self._inputs.encoder.names)
         self._note_loss(lost, seen)
 
     def _note_loss(self, loss: float, seen: float) -> None:

@@ -164,9 +164,8 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         weight = self._weights(sample_weight, len(X))
         if first:
             self._begin(X)
-        scaled = self._scale_each(targets[:, None], weight)
         self.regularizations_: Array | None = None
-        self._learn_on(X, scaled, weight)
+        self._learn_targets(X, targets[:, None], weight)
 
     def _begin(self, X: Array) -> None:
         """Make the learner of a stream."""

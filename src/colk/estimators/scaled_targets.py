@@ -82,8 +82,13 @@ class ScaledTargets(FittedEstimator):
             finally:
                 if not learned and running is not None:
                     running.undo()
-            if learned and not inputs.is_settled:
-                cast(StreamInputs, inputs).keep_one(X)
+            if learned:
+                if not inputs.is_settled:
+                    cast(StreamInputs, inputs).keep_one(X)
+                if self._targets.is_stale:
+                    online.begin_again_if_stale(self._targets)
+                if online.has_notes:
+                    online.warn(self._inputs.encoder.names)
             return learned
 
     def _step(self, online: OnlineFit, row: Array, scaled: float) -> bool:
@@ -128,30 +133,8 @@ class ScaledTargets(FittedEstimator):
 
     def _learn_targets(self, X: Array, targets: Array, weight: Array) -> None:
         """Learn a part of a stream."""
-        if targets.shape == (1,) and weight[0] > 0.0 and self.scale_targets:
-            self._scale_one(targets[0], weight[0], partial(self._learn_row, X, weight))
-        else:
-            self._learn_on(X, self._scale_each(targets, weight), weight)
-
-    def _learn_row(self, X: Array, weight: Array, scaled: float) -> bool:
-        """Learn one row with a scaled target; return that it was learned."""
-        self._learn_on(X, np.array([scaled]), weight)
-        return True
-
-    def _scale_each(self, targets: Array, weight: Array) -> Array:
-        """Update the scale with one target after another; return each in the scale of its time."""
-        if not self.scale_targets:
-            return targets
-        rows = targets.reshape(len(targets), -1).copy()
-        counted = weight > 0.0
         self._targets = copy(self._targets)
-        if counted.all():
-            self._targets.absorb(rows, weight)
-        else:
-            scaled = rows[counted]
-            self._targets.absorb(scaled, weight[counted])
-            rows[counted] = scaled
-        return rows.reshape(targets.shape)
+        self._learn_on(X, targets, weight, self._targets if self.scale_targets else None)
 
     def _encode(self, y: Any) -> Array:
         return self._targets.scaled(np.asarray(y, dtype=np.float64, order="C"))

@@ -107,13 +107,19 @@ class Mahalanobis(Kernel):
 
     def points(self, X: ArrayLike) -> Array:
         """Return XA, of shape (n, r)."""
-        points = check_points(X, len(self.metric))
-        found = transformed(points, self.rows, self.metric.shape[1])
-        if not np.isfinite(found).all():
-            raise ValueError(
-                "points times the metric are too large: multiply the features or the metric by a "
-                "number so that they are near 1"
-            )
+        p, r = self.metric.shape
+        is_plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
+        points = np.asarray(X) if is_plain and np.shape(X)[1] == p else check_points(X, p)
+        found = transformed(points, self.rows, r)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = found.sum()
+        if not np.isfinite(total):  # the sum alone may overflow
+            check_points(points)
+            if not np.isfinite(found).all():
+                raise ValueError(
+                    "points times the metric are too large: multiply the features or the metric by "
+                    "a number so that they are near 1"
+                )
         return found
 
     def preimages(self, kept: Array) -> Array:

@@ -4,6 +4,7 @@ from colk._engine.own_step import OwnStep
 from colk.learners.base import OnlineLearner
 from colk.learners.budgeted import BSGD, NORMA, NPBSGD, CompositionalBSGD
 from colk.learners.colk import COLK, POLK
+from colk.learners.conditional import ConditionalCOLK
 from colk.learners.drift import DriftDetector
 from colk.learners.drift_event import DriftEvent
 from colk.learners.featured import NASA, SCGD, AcceleratedSCGD, DoublySGD, RandomFeatureSGD
@@ -22,6 +23,7 @@ __all__ = [
     "SCGD",
     "AcceleratedSCGD",
     "CompositionalBSGD",
+    "ConditionalCOLK",
     "DoublySGD",
     "DriftDetector",
     "DriftEvent",

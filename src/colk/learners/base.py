@@ -23,11 +23,11 @@ from colk._validation import (
     check_weight_range,
 )
 from colk.errors import DivergenceError
+from colk.learners.pairs import PairLearner
 from colk.learners.parameters import parameters_of
 from colk.learners.settings import CHECKS
 from colk.learners.stream_learner import CREATION
 from colk.learners.trace import Trace
-from colk.learners.watched import WatchedLearner
 from colk.losses import Loss
 from colk.risks import Mean, Risk
 from colk.schedules import Averaging, Pairing, PowerDecay, as_decay
@@ -45,7 +45,7 @@ _TERMS = (
 )  # fmt: skip
 
 
-class OnlineLearner(WatchedLearner):
+class OnlineLearner(PairLearner):
     """A model that learns from a stream of samples (x, y), in any chunking.
 
     It descends along the quasi-gradient of E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ)]. Each method
@@ -73,6 +73,7 @@ class OnlineLearner(WatchedLearner):
     gradient_bound: float
     averaging: Averaging | None
     batch_size: int = 1
+    xi_per_theta: int = 1
 
     __signature__: ClassVar[Signature]
     # Defaults that replace those of `parameters.py`, and the defaults of all keyword parameters.
@@ -150,7 +151,7 @@ class OnlineLearner(WatchedLearner):
         """Create the state for samples of this shape, and restore a packed one if it is given."""
         self.risk.check_loss(self.loss)
         self.risk.check_sizes(n_outputs, n_targets)
-        played = roles(self.pairing, self.risk.n_inner, self.batch_size)
+        played = roles(self.pairing, self.risk.n_inner, self.batch_size, self.xi_per_theta)
         width = self._point_width(n_features)
         fitted = n_outputs if self.averaging is None else 2 * n_outputs
         remembers = self.tracker.remembers and self.risk.n_inner > 0
@@ -223,14 +224,13 @@ class OnlineLearner(WatchedLearner):
             Weights of the samples; a sample of weight 0 is skipped.
         """
         points = check_points(X, self._n_features)
-        columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
-        n_outputs = self._n_outputs or max(columns, 1)
-        targets = self.loss.check_targets(y, n_outputs, len(points))
+        targets = self.risk.check_targets(self.loss, points, y, self._n_outputs)
         weight = np.ones(len(points))
         if sample_weight is not None:
             weight = check_vector(sample_weight, len(points), "sample_weight")
             check_weight_range(weight, "sample_weight")
         self._learn(points, targets, weight, np.ndim(y) == 1)
+        self._warn_of_clips()
         return self
 
     def learn_checked(self, X: Array, Y: Array, weight: Array) -> None:
@@ -267,12 +267,16 @@ class OnlineLearner(WatchedLearner):
         """Create the state for the first samples, unless another thread has done it meanwhile."""
         with CREATION:
             if self._n_features is None:
-                n_outputs = self._n_outputs or Y.shape[1]
+                n_outputs = self._n_outputs or self.risk.n_outputs or Y.shape[1]
                 self._allocate(X.shape[1], n_outputs, Y.shape[1])
-                self._is_vector = is_vector and not self.loss.couples_outputs
+                like_targets = is_vector and not self.loss.couples_outputs
+                self._is_vector = like_targets if Y.shape[1] == n_outputs else n_outputs == 1
                 self._n_features, self._n_outputs = X.shape[1], n_outputs
         check_points(X, self._n_features)
-        self.loss.check_targets(Y, self._n_outputs or 1, len(X))
+        if self.risk.n_outputs is None:
+            self.loss.check_targets(Y, self._n_outputs or 1, len(X))
+        else:
+            self.risk.check_sizes(self._n_outputs or 1, Y.shape[1])
 
     def learn_one(self, x: ArrayLike, y: ArrayLike, sample_weight: float = 1.0) -> Self:
         """Learn from one sample: a point of shape (p,) and its target."""
@@ -297,6 +301,9 @@ class OnlineLearner(WatchedLearner):
         if np.isfinite(largest) and not np.isfinite(window.g_mean).all():
             what = f"the tracked g of {type(self.risk).__name__} overflowed"
             cure = "scale the targets, or lower the order or the tilt of the risk"
+        elif np.isfinite(largest) and np.isnan(steepest):
+            what = f"the gradient of {type(self.risk).__name__} is NaN at g = {window.g_mean}"
+            cure = "check its functions there; the first_g of a Composition sets its first g"
         elif np.isfinite(largest) and not steepest < LARGEST:
             what = f"the gradient reached {steepest:g}"
             cure = "set a finite gradient_bound, or scale features and targets"

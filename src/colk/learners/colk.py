@@ -1,7 +1,7 @@
 """Methods whose model is a kernel expansion f = Σ w_j κ(d_j, ·): COLK, and POLK."""
 
 from dataclasses import replace
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from colk.learners.drift_event import DriftEvent
 from colk.learners.expanded import ExpansionLearner
 from colk.learners.growth import enlarge
 from colk.learners.parameters import GradientSettings, RiskSettings
+from colk.learners.stored import settings_of
 from colk.losses import Loss
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
@@ -37,6 +38,8 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
 
     def _check(self) -> None:
         super()._check()
+        if self.xi_per_theta > 1 and self.pairing != "independent":
+            raise ValueError("xi_per_theta above 1 needs pairing='independent'")
         if self.implicit and not self.risk.is_of_losses:
             raise ValueError(
                 f"an implicit step needs a risk of losses; {type(self.risk).__name__} is a risk of "
@@ -122,6 +125,22 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
                 raise
             self._n_features, self._n_outputs = n_features, n_outputs
 
+    def begun_again(self) -> Self:
+        """Return a learner with the same settings and shapes that has forgotten all samples.
+
+        Examples
+        --------
+        >>> from colk.kernels import Gaussian
+        >>> from colk.learners import COLK
+        >>> learner = COLK(Gaussian(1.0)).learn([[0.0], [1.0]], [0.0, 1.0]).begun_again()
+        >>> learner.steps, learner.predict([[0.5]])
+        (0, array([0.]))
+        """
+        fresh = type(self)(**settings_of(self))
+        fresh.empty_stream(self.n_features, self._state().pack())
+        fresh._is_vector = self._is_vector
+        return fresh
+
     def adopt(self, function: KernelExpansion) -> None:
         """Set iterate, average and memory to a function on the learner's own atoms.
 
@@ -133,7 +152,7 @@ class KernelLearner(OnlineLearner, ExpansionLearner):
         >>> learner.adopt(2.0 * learner.function)
         """
         dictionary = self._state().dictionary
-        weights = function.weights.reshape(function.n_atoms, -1)
+        weights = function.weights.reshape(function.n_atoms, function.n_outputs)
         with self._held():
             dictionary.set_weights(np.tile(weights, (1, dictionary.n_rows // weights.shape[1])))
             dictionary.clear_ghosts()
@@ -296,9 +315,12 @@ class COLK(KernelLearner):
         Default: `PolyakRuppert(growth=3.0)`.
     batch_size : int
         Number of pairs per step, 1 by default; their gradients are averaged.
+    xi_per_theta : int
+        Number of samples of ξ for each θ, 1 by default, with the pairing "independent"; their inner
+        values and gradients are averaged. See `learn_pairs`.
     n_outputs : int, optional
-        Number of outputs. Default: the number of columns of y. With `Softmax` it is required: the
-        number of classes.
+        Number of outputs. Default: the number of columns of y, or that of a `Composition`. With
+        `Softmax` it is required: the number of classes.
     trace : bool
         Whether to record every step, see `Trace`. Default: False.
     implicit : bool

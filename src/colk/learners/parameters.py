@@ -107,6 +107,8 @@ class GradientSettings(BatchSettings, _Compressor, _Implicit, total=False):
 class RiskSettings(GradientSettings, _Pairs, total=False):
     """`COLK`."""
 
+    xi_per_theta: Annotated[int, 1]
+
 
 class HedgedSettings(StepSettings, _Pursuit, _Implicit, _Tracking, _RiskStep, total=False):
     """`HedgedCOLK`."""

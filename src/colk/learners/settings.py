@@ -119,6 +119,7 @@ CHECKS: dict[str, Check] = {
     "norm_bound": _bound,
     "averaging": _averaging,
     "batch_size": check_count,
+    "xi_per_theta": check_count,
     "n_outputs": _optional(check_count),
     "trace": _anything,
     "implicit": _anything,

@@ -13,7 +13,7 @@ from colk._engine.buffers import watched_memory
 from colk.errors import FileFormatError
 from colk.learners.drift import DriftDetector
 
-__all__ = ["StoredLearner"]
+__all__ = ["StoredLearner", "settings_of"]
 
 # The arrays of a packed stream whose size grows with atoms or targets.
 _SHAPES = stored.Record(
@@ -66,7 +66,7 @@ class StoredLearner:
             room = _room(self, packed)
             packed = stored.Record(self._state().fields()).write(packed)
         return {
-            "settings": _settings_of(self),
+            "settings": settings_of(self),
             "is_vector": None,
             "tube": None,
             "detector": None,
@@ -127,13 +127,21 @@ def _room(learner: Any, packed: dict[str, Any]) -> int:
     sizes: list[float] = []
     shapes = _shapes_of(learner, packed, learner.n_features)
     with watched_memory(sizes.append):
-        stream = type(learner)(**_settings_of(learner)).empty_stream(learner.n_features, packed)
+        stream = type(learner)(**settings_of(learner)).empty_stream(learner.n_features, packed)
         stream.reserve(max(shapes["n_atoms"], shapes["n_ghosts"]))
     return stored.padding(sum(sizes))
 
 
-def _settings_of(learner: Any) -> dict[str, Any]:
-    """Return the arguments of the constructor, by name."""
+def settings_of(learner: Any) -> dict[str, Any]:
+    """Return the arguments of the constructor, by name.
+
+    Examples
+    --------
+    >>> from colk import COLK
+    >>> from colk.kernels import Gaussian
+    >>> settings_of(COLK(Gaussian(1.0)))["kernel"]
+    Gaussian(bandwidth=1.0)
+    """
     names = [name for name in signature(type(learner)).parameters if name != "trace"]
     return {**{name: getattr(learner, name) for name in names}, "trace": learner.is_traced}
 

@@ -16,6 +16,8 @@ from colk.losses.regression import (
     Pinball,
     Squared,
     SquaredEpsilonInsensitive,
+    Tukey,
+    Welsch,
 )
 
 __all__ = [
@@ -35,12 +37,16 @@ __all__ = [
     "Squared",
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
+    "Tukey",
+    "Welsch",
 ]
 
 LOSSES: dict[str, type[Loss]] = {
     "squared": Squared,
     "huber": Huber,
     "log_cosh": LogCosh,
+    "welsch": Welsch,
+    "tukey": Tukey,
     "epsilon_insensitive": EpsilonInsensitive,
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
     "pinball": Pinball,

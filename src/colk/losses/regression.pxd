@@ -1,6 +1,8 @@
 from colk._engine.simd cimport maths as math
 from colk.losses.base cimport Loss
 
+cdef double _FAR
+
 cdef class Squared(Loss):
     pass
 
@@ -9,6 +11,12 @@ cdef class Huber(Loss):
 
 cdef class LogCosh(Loss):
     cdef readonly double scale
+
+cdef class Welsch(Loss):
+    cdef readonly double scale
+
+cdef class Tukey(Loss):
+    cdef readonly double threshold
 
 cdef class EpsilonInsensitive(Loss):
     cdef readonly double tube

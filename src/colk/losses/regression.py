@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
+# exp(−z²) is 0 from here on, and z² does not overflow.
+_FAR = 40.0
+
 
 def _check_level(value: Any, name: str) -> float:
     level = check_number(value, name)
@@ -79,6 +82,74 @@ class LogCosh(Loss):
 
     def slope_at(self, f: float, y: float) -> float:
         return self.scale * math.tanh((f - y) / self.scale)
+
+
+class Welsch(Loss):
+    """Welsch's loss (c²/2)(1 − exp(−r²/c²)), also called correntropy: about r²/2 near 0.
+
+    The slope r·exp(−r²/c²) falls to 0 for distant targets, so their number matters less than
+    under `Huber`; the loss is not convex. The default scale c has 95 % of the efficiency of the
+    mean for normal errors of standard deviation 1.
+
+    References
+    ----------
+    P. W. Holland and R. E. Welsch, "Robust regression using iteratively reweighted least-squares",
+    Communications in Statistics 6 (1977).
+
+    Examples
+    --------
+    >>> Welsch(scale=1.0).value([0.1, 100.0], [0.0, 0.0]).round(6)
+    array([0.004975, 0.5     ])
+    """
+
+    _fields = ("scale",)
+    is_convex = False
+
+    def __init__(self, scale: float = 2.985) -> None:
+        self.scale = check_number(scale, "scale", above=0.0)
+
+    def loss_at(self, f: float, y: float) -> float:
+        z = min(abs(f - y) / self.scale, _FAR)
+        return -0.5 * self.scale * self.scale * math.expm1(-z * z)
+
+    def slope_at(self, f: float, y: float) -> float:
+        z = min(abs(f - y) / self.scale, _FAR)
+        return (f - y) * math.exp(-z * z)
+
+
+class Tukey(Loss):
+    """Tukey's biweight, (c²/6)(1 − (1 − r²/c²)³), and the constant c²/6 beyond the threshold c.
+
+    About r²/2 near 0. The slope r(1 − r²/c²)² is exactly 0 beyond c, so a target further away than
+    that has no influence; the loss is not convex. The default threshold has 95 % of the efficiency
+    of the mean for normal errors of standard deviation 1.
+
+    References
+    ----------
+    A. E. Beaton and J. W. Tukey, "The fitting of power series, meaning polynomials, illustrated on
+    band-spectroscopic data", Technometrics 16 (1974).
+
+    Examples
+    --------
+    >>> Tukey(threshold=1.0).slope([0.5, 3.0], [0.0, 0.0])
+    array([0.28125, 0.     ])
+    """
+
+    _fields = ("threshold",)
+    is_convex = False
+
+    def __init__(self, threshold: float = 4.685) -> None:
+        self.threshold = check_number(threshold, "threshold", above=0.0)
+
+    def loss_at(self, f: float, y: float) -> float:
+        u = min(abs(f - y) / self.threshold, 1.0)
+        u *= u
+        # 1 − (1 − u)³ without cancellation near 0
+        return self.threshold * self.threshold * u * (3.0 - u * (3.0 - u)) / 6.0
+
+    def slope_at(self, f: float, y: float) -> float:
+        u = min(abs(f - y) / self.threshold, 1.0)
+        return (f - y) * (1.0 - u) * (1.0 + u) * (1.0 - u) * (1.0 + u)
 
 
 class EpsilonInsensitive(Loss):

@@ -16,7 +16,7 @@ from colk.rkhs.expansion import KernelExpansion
 __all__ = ["learner_from", "waiting_samples"]
 
 # Numbers of a packed stream that add up. The first two count samples, so weights multiply them.
-_SUMS = ("loss_sum", "weight_sum", "error_sum", "restarts")
+_SUMS = ("loss_sum", "weight_sum", "error_sum", "restarts", "clipped_sum")
 # Running means, which are averaged by steps.
 _MEANS = (
     "squared_slope", "mean_curvature", "squared_move", "noise", "level", "spread", "distance",

@@ -10,6 +10,9 @@ into blocks of 50 samples. At the end of each block
    rival at once, and after 500 more samples the kernels race again;
 3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
 
+The contest predicts with one of the two learners. Their mixture by the engine's `FixedShare` is not
+better on any of four streams (`lab/tables/mixtures.py`), and a prediction would cost twice as much.
+
 Races also take place if nothing changes, at intervals that double until a rival overtakes.
 """
 
@@ -26,7 +29,10 @@ from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
 from colk.model.recipe import Recipe, has_solver
 from colk.model.settings import Settings
+from colk.model.trends import for_next_rows
+from colk.model.watch import BaselineWatch
 from colk.selection import WARM_UP, Race, RecentSamples
+from colk.selection.recent import with_targets
 
 __all__ = ["Contest"]
 
@@ -50,8 +56,12 @@ WAIT = WARM_UP // BLOCK
 # not. The patience doubles with each race, and is reset to PATIENCE after a rival has overtaken.
 PATIENCE, IDLE, MOST_PATIENCE = 10, 8, 2**40
 
+# Attributes that a file holds in other fields, or not at all.
+_UNSTORED = ("recent", "moving", "watch", "note")
+
 
 @stored.stores(
+    reach=stored.Array(2, stored.Size("n_reached", at_least=1)),
     points=stored.Array(
         stored.Size("n_recent", at_least=1, at_most=WARM_UP),
         stored.Size("n_features", at_least=1),
@@ -114,6 +124,11 @@ class Contest:
         self.met = 0  # blocks in which this rival has learned, since the leader last changed
         self.since, self.patience, self.due = 0, PATIENCE, 0  # in blocks; see above
         self.is_fitted = False  # whether the weights of the leader are those of a fit
+        points = recent.arrays()[0]
+        # Smallest and largest value of each feature in all samples so far.
+        self.reach = np.array([points.min(axis=0), points.max(axis=0)])
+        self.moving: list[Any] = [[], True]  # features that move on, and whether they are used
+        self.watch, self.note = BaselineWatch(), ""  # what is to be said about baselines
         self.n_alarms = 0  # of the leader's drift detector, at the start of the block
 
     # -- learning ----------------------------------------------------------------------------
@@ -128,22 +143,14 @@ class Contest:
     ) -> tuple["Contest", KernelLearner]:
         """Race on the first samples of a stream; return the contest and the leader.
 
-        Parameters
-        ----------
-        samples : tuple of arrays
-            Points, targets and weights.
-        learner : KernelLearner
-            The model, which has learned them, with the default kernel or that of a fit.
-        settings : Settings
-            Its settings.
-        fitted : Race, optional
-            The race of a fit before the stream. The fitted model leads, and the winner on these
-            samples is its rival.
+        The learner has learned the samples, with the default kernel or that of a fit. After a fit,
+        whose race is given, the fitted model leads, and the winner on these samples is its rival.
         """
         recent = RecentSamples(*samples)
         if fitted is None:
             race = settings.race(*samples, learner.n_outputs or 1)
             contest = cls(recent, learner.kernel, race)
+            contest.latest = contest._for_next_rows(race, learner, settings)
             return contest, contest.first_leader(learner, settings)
         default = learner.kernel
         if not fitted.default_won:
@@ -193,6 +200,11 @@ class Contest:
     def next_leader(self, leader: KernelLearner, settings: Settings) -> KernelLearner:
         """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
+        block = self.recent.points(BLOCK)
+        self.reach[0] = np.minimum(self.reach[0], block.min(axis=0))
+        self.reach[1] = np.maximum(self.reach[1], block.max(axis=0))
+        if self.watch.is_due():
+            self.note = self.watch.next_block(leader, self.recent.arrays(), BLOCK) or self.note
         self._note_losses(leader)
         if self.rival is not None and self._is_overtaken():
             leader = self._overtaken(leader, self.rival)
@@ -205,6 +217,16 @@ class Contest:
                 self._race_again(leader, settings)
         self.sums = self._sums(leader)
         return leader
+
+    def begin_again(self, leader: KernelLearner, targets: Array) -> None:
+        """Teach an empty leader the latest samples, with their targets in new units."""
+        samples = with_targets(self.recent.arrays(), targets)
+        self.recent.add(*samples)
+        leader.learn_checked(*samples)
+        self._set_rival(None)
+        self.watch = BaselineWatch()
+        self.losses, self.is_fitted = self.losses[:0], False
+        self.sums, self.patience, self.due = self._sums(leader), PATIENCE, WAIT
 
     # -- the end of a block ------------------------------------------------------------------
 
@@ -269,18 +291,36 @@ class Contest:
     def _race_again(self, leader: KernelLearner, settings: Settings) -> None:
         """Race on the recent samples; the winner becomes the rival."""
         found = settings.race(*self.recent.arrays(), leader.n_outputs or 1)
+        found = self._for_next_rows(found, leader, settings)
         self.latest, self.since = found, 0
         self.patience = min(2 * self.patience, MOST_PATIENCE)
         race = None if found.default_won else found
         if race is not None or self.race is not None:
             self._set_rival(self._trained(race, leader, settings), race)
 
+    def _for_next_rows(self, race: Race, like: KernelLearner, settings: Settings) -> Race:
+        """Return the race with bandwidths that suit the next samples; see `colk.model.trends`."""
+        if settings.rows is not None:
+            return race
+        found, *self.moving = for_next_rows(
+            race,
+            self.recent.arrays(),
+            self.reach,
+            lambda one: self._fresh(None if one.default_won else one, like, settings),
+            settings.categorical,
+        )
+        return found
+
+    def _fresh(self, race: Race | None, like: KernelLearner, settings: Settings) -> KernelLearner:
+        """Return a learner without samples with the kernel of a race, or the default one."""
+        kernel = self.default if race is None else race.kernel_for(self.recent.n_features)
+        return Recipe.from_kernel(settings, kernel).learner(like.n_outputs)
+
     def _trained(
         self, race: Race | None, like: KernelLearner, settings: Settings
     ) -> KernelLearner | None:
         """Return a learner of the recent samples with the kernel of a race, or the default one."""
-        kernel = self.default if race is None else race.kernel_for(self.recent.n_features)
-        learner = Recipe.from_kernel(settings, kernel).learner(like.n_outputs)
+        learner = self._fresh(race, like, settings)
         try:
             learner.learn_checked(*self.recent.arrays())
         except DivergenceError:
@@ -296,6 +336,7 @@ class Contest:
     def grow(self, n_features: int, n_outputs: int) -> None:
         """Extend the rival and the recent samples to more features and outputs."""
         if n_features > self.recent.n_features:
+            self.reach = np.pad(self.reach, ((0, 0), (0, n_features - self.recent.n_features)))
             self.recent = self.recent.widened(n_features)
         if self.rival is not None:
             race = self.rival_race
@@ -306,7 +347,7 @@ class Contest:
 
     def _to_file(self) -> dict[str, Any]:
         samples = zip(("points", "targets", "weights"), self.recent.arrays(), strict=True)
-        return {**dict(samples), **{n: v for n, v in vars(self).items() if n != "recent"}}
+        return {**dict(samples), **{n: v for n, v in vars(self).items() if n not in _UNSTORED}}
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "Contest":
@@ -316,8 +357,10 @@ class Contest:
             for race in (values["latest"], values["race"], values["rival_race"])
         ):
             raise FileFormatError("a race has more features than the samples")
+        if values["reach"].shape[1] != recent.n_features:
+            raise FileFormatError("the range of the features must be that of all of them")
         contest = cls(recent, values["default"], values["latest"])
-        vars(contest).update(values)
+        vars(contest).update(values, reach=np.array(values["reach"]))  # it changes in place
         return contest
 
     def check(self, leader: KernelLearner, solver: str) -> None:

@@ -5,12 +5,16 @@ with another kernel may learn beside the learner, and take over. If the kernel i
 happens. After a fit, the same begins again with the learner of the fit.
 """
 
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any, Self
 
+from sklearn.exceptions import ConvergenceWarning
+
 from colk import _stored as stored
+from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.errors import FileFormatError
+from colk.errors import FileFormatError, warn_caller
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
@@ -18,8 +22,10 @@ from colk.model.contest import Contest
 from colk.model.recipe import has_solver
 from colk.model.settings import Settings
 from colk.model.terms import as_loss, as_risk
+from colk.model.trends import trend_note
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race
+from colk.selection.recent import with_targets
 
 __all__ = ["OnlineFit"]
 
@@ -63,6 +69,9 @@ class OnlineFit:
     True 400
     False 600
     """
+
+    has_notes = False  # whether there is something to warn of
+    _told: frozenset[object] = frozenset()
 
     def __init__(
         self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
@@ -121,6 +130,53 @@ class OnlineFit:
             start = part.stop
         return lost, seen
 
+    def learn_numbers(
+        self, X: Array, targets: Array, weight: Array, scale: RunningScale
+    ) -> tuple[float, float]:
+        """Scale the targets row by row, and learn the samples; return what `learn` returns.
+
+        If the scale is stale, all begins again with the samples since then.
+
+        Parameters
+        ----------
+        X, targets, weight : arrays
+            Samples; those of weight 0 do not change the scale.
+        scale : RunningScale
+            The scale of the targets, which is updated.
+        """
+        lost, seen, start = 0.0, 0.0, 0
+        while start < len(X):
+            part = slice(start, start + scale.latest.until_full)
+            rows, counted = targets[part].reshape(len(X[part]), -1).copy(), weight[part] > 0.0
+            scaled = rows[counted]
+            scale.absorb(scaled, weight[part][counted])
+            rows[counted] = scaled
+            found = self.learn(X[part], rows.reshape(targets[part].shape), weight[part])
+            lost, seen, start = lost + found[0], seen + found[1], part.stop
+            self.begin_again_if_stale(scale)
+        return lost, seen
+
+    def begin_again_if_stale(self, scale: RunningScale) -> bool:
+        """Forget the samples before the scale changed, if it is stale; return whether it was.
+
+        Parameters
+        ----------
+        scale : RunningScale
+            The scale of the targets, which continues with the latest rows.
+        """
+        if not scale.is_stale:
+            return False
+        leader, targets = self.learner.begun_again(), scale.renew()
+        if self.contest is not None:
+            self.contest.begin_again(leader, targets)
+        elif self.kept is not None:
+            samples = with_targets(self.kept.arrays(), targets)
+            leader.learn_checked(*samples)
+            self.kept = KeptSamples().including(*samples)
+        leader.take_detector(self.learner)
+        self.learner = leader
+        return True
+
     def _stop(self, start: int, stop: int) -> int:
         """Return where the part that starts here ends: at a choice of the kernel, if one is due."""
         if self.kept is not None:
@@ -143,10 +199,37 @@ class OnlineFit:
                     samples, self.learner, self.settings, self.fitted_race
                 )
                 self.kept = None
+                self._look_for_notes(self.contest)
         elif self.contest is not None:
             self.contest.follow(X, Y, weight)
             if self.contest.is_block_full:
                 self.learner = self.contest.next_leader(self.learner, self.settings)
+                self._look_for_notes(self.contest)
+
+    def _look_for_notes(self, contest: Contest) -> None:
+        """See whether there is something new to say."""
+        moving, _ = contest.moving
+        self.has_notes = bool(contest.note or not self._told.issuperset(moving))
+
+    def warn(self, names: Sequence[object]) -> None:
+        """Warn of features that move on, and of baselines that predict better; each only once.
+
+        Parameters
+        ----------
+        names : sequence
+            Names of the features.
+        """
+        contest, self.has_notes = self.contest, False
+        if contest is None:
+            return
+        moving, is_used = contest.moving
+        new = [place for place in moving if place not in self._told]
+        if new:
+            warn_caller(trend_note([names[place] for place in new], is_used), UserWarning)
+        if contest.note and "baseline" not in self._told:
+            warn_caller(contest.note, ConvergenceWarning)
+        self._told = self._told.union(new, ["baseline"] if contest.note else [])
+        contest.note = ""
 
     # -- more features and outputs -----------------------------------------------------------
 

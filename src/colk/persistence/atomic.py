@@ -1,13 +1,21 @@
 """Write files atomically."""
 
 import errno
+import glob
 import os
+import re
 import secrets
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 __all__ = ["write_whole"]
+
+# A draft of this age, in seconds, is that of a process that was killed.
+_ABANDONED = 3600.0
+_DRAFT = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 def write_whole(
@@ -18,7 +26,8 @@ def write_whole(
     """Write a draft in the same folder, then rename it; a crash leaves the old file or the new.
 
     The draft is synced to the disk before it is renamed, and the folder is synced before the call
-    returns. If anything fails, the draft is removed and the old file is unchanged.
+    returns. If anything fails, the draft is removed and the old file is unchanged. Drafts of
+    processes that were killed are removed if they are an hour old.
 
     Parameters
     ----------
@@ -50,6 +59,7 @@ def write_whole(
                 with open(draft, "rb") as file:
                     check(file)
             os.replace(draft, target)
+            _remove_old_drafts(target)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
@@ -57,6 +67,17 @@ def write_whole(
         message = f"cannot write, {_reason(error)}; the file is unchanged"
         raise OSError(error.errno, message, os.fspath(path)) from error
     _sync_folder(target.parent)
+
+
+def _remove_old_drafts(target: Path) -> None:
+    """Remove drafts of processes that were killed: those of this file that are an hour old."""
+    latest = time.time() - _ABANDONED
+    for draft in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with suppress(OSError):
+            if _DRAFT.fullmatch(draft.name.removeprefix(f".{target.name}")) and (
+                draft.stat().st_mtime < latest
+            ):
+                draft.unlink()
 
 
 def _check_target(target: Path) -> None:

@@ -33,9 +33,12 @@ _HOMES = {
     "colk.model": ("Contest", "OnlineFit"),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": (
-        "AdaptiveInterval", "ConformalClassifier", "ConformalRegressor", "ResidualQuantiles",
-        "ScoreThresholds",
+        "AdaptiveInterval", "ConformalClassifier", "ConformalRegressor", "ScoreThresholds",
+        "TrackedInterval",
     ),
+    "colk.conformal.local": ("LocalQuantiles",),
+    "colk.conformal.rule": ("IntervalRule",),
+    "colk.conformal.series": ("ErrorForecast",),
     "colk.river": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "ConformalClassifier",
         "ConformalRegressor", "DriftWatch",
@@ -53,7 +56,8 @@ _HOMES = {
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
     "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
-    "OnlineFit", "AdaptiveInterval", "ResidualQuantiles", "ScoreThresholds", "TableEncoder",
+    "OnlineFit", "AdaptiveInterval", "TrackedInterval", "IntervalRule", "LocalQuantiles",
+    "ErrorForecast", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "ConstantValues", "DriftDetector", "FeatureMeans",
     "SparseRows", "StreamInputs", "river.FeatureColumns",
 )  # fmt: skip
@@ -62,6 +66,9 @@ _PARTS = (
 _PICKLED = (
     ("colk.conformal.adaptive", "Level"),
     ("colk.conformal.labels", "Threshold"),
+    ("colk.conformal.tails", "RecentValues"),
+    ("colk.conformal.tails", "Tail"),
+    ("colk.conformal.tracked", "TrackedLevel"),
     ("colk.learners", "DriftEvent"),
     ("colk.learners.parametric", "TubeStream"),
     ("colk.model", "Settings"),

@@ -124,16 +124,19 @@ class COLK:
         pairing: str = "independent",
         batch_size: int = 1,
         sample_weight: Array | None = None,
+        xi_per_theta: int = 1,
     ) -> "COLK":
         """Split a stream into windows, and make a step with each full window.
 
-        With "independent" a window holds θ, ξ, θ, ξ, …. With "overlap" each sample is a θ whose ξ
-        is the next sample, and the last sample also starts the next window. With "same", and if
-        nothing is tracked, each sample is both. Samples of weight 0 are skipped.
+        With "independent" a window holds θ, ξ, θ, ξ, …, or several ξ after each θ. With "overlap"
+        each sample is a θ whose ξ is the next sample, and the last sample also starts the next
+        window. With "same", and if nothing is tracked, each sample is both. Samples of weight 0 are
+        skipped.
         """
         pairing = "same" if len(self.g) == 0 else pairing
-        thetas = np.arange(batch_size) * (2 if pairing == "independent" else 1)
-        xis = thetas + (0 if pairing == "same" else 1)
+        k = xi_per_theta if pairing == "independent" else 1
+        thetas = np.repeat(np.arange(batch_size) * (1 + k if pairing == "independent" else 1), k)
+        xis = thetas + (0 if pairing == "same" else 1 + np.tile(np.arange(k), batch_size))
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         for sample in zip(X, Y, weights, strict=True):
             if sample[2] > 0.0:

@@ -87,6 +87,12 @@ def _of_residual(name: str, loss: Any, r: Array) -> Pair:
         near = np.log1p(2.0 * np.sinh(np.minimum(z, 1.0) / 2.0) ** 2)  # cosh z = 1 + 2 sinh²(z/2)
         far = z + np.log1p(np.exp(-2.0 * z)) - np.log(2.0)
         return loss.scale**2 * np.where(z < 1.0, near, far), loss.scale * np.tanh(r / loss.scale)
+    if name == "Welsch":
+        u = (r / loss.scale) ** 2
+        return -(loss.scale**2) * np.expm1(-u) / 2.0, r * np.exp(-u)
+    if name == "Tukey":
+        u = np.minimum(size / loss.threshold, 1.0) ** 2
+        return loss.threshold**2 * (u - u**2 + u**3 / 3.0) / 2.0, r * (1.0 - u) ** 2
     if name in ("EpsilonInsensitive", "SquaredEpsilonInsensitive"):
         excess = np.maximum(size - loss.tube, 0.0)
         squared = name == "SquaredEpsilonInsensitive"

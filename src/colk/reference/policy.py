@@ -10,7 +10,7 @@ from colk.reference.komp import fit_weights, komp
 
 __all__ = ["ReferenceEvaluator"]
 
-Method = Literal["function", "scalar", "corrected", "residual", "semi"]
+Method = Literal["function", "scalar", "momentum", "corrected", "residual", "semi"]
 
 
 class ReferenceEvaluator:
@@ -25,7 +25,7 @@ class ReferenceEvaluator:
     discount, step_size, tracking_rate, regularization, eps, eps_ratio, growth : float
         γ, α, β (default: 0.2), λ (1e-8), the error bound of V (0.01), the bound of z relative to it
         (1), and the growth of the average (3).
-    method : {"function", "scalar", "corrected", "residual", "semi"}
+    method : {"function", "scalar", "momentum", "corrected", "residual", "semi"}
         The update equation of V. Default: "function".
 
     Examples
@@ -60,6 +60,7 @@ class ReferenceEvaluator:
         self.value: Array = np.empty(0)
         self.tracker: Array = np.empty(0)
         self.average: Array = np.empty(0)
+        self.previous = (self.atoms, self.value)
 
     def _at(self, weights: Array, x: Array) -> float:
         return float(gram(self.kernel, x[None, :], self.atoms)[0] @ weights)
@@ -69,6 +70,7 @@ class ReferenceEvaluator:
         return {
             "function": (z, -discount * z),
             "scalar": (z, -discount * z),
+            "momentum": (z, -discount * z),
             "corrected": (delta, -discount * z),
             "residual": (delta, -discount * delta),
             "semi": (delta, 0.0),
@@ -82,6 +84,14 @@ class ReferenceEvaluator:
         if self.method == "scalar":
             self.scalar = (1.0 - self.tracking_rate) * self.scalar + self.tracking_rate * delta
             z = self.scalar
+        if self.method == "momentum":
+            at, at_next = (
+                float(gram(self.kernel, point[None, :], self.previous[0])[0] @ self.previous[1])
+                for point in (x, x_next)
+            )
+            kept = self.scalar - (reward + discount * at_next - at) if self.steps > 0 else 0.0
+            self.scalar = z = (1.0 - self.tracking_rate) * kept + delta
+            self.previous = (self.atoms, self.value)
         here, there = self._directions(delta, z, discount)
         tracked = (
             self.tracking_rate * (delta - z) if self.method in ("function", "corrected") else 0

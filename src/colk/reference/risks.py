@@ -22,7 +22,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["Outer", "inner", "inner_slope", "kind", "n_inner", "outer"]
+__all__ = ["Outer", "inner", "inner_slope", "kind", "n_inner", "of_disutility", "outer"]
 
 # exp(t(ℓ − c)) is continued linearly beyond this exponent.
 EXPONENT_CAP = 30.0
@@ -56,7 +56,11 @@ def n_inner(risk: Any) -> int:
         return int(risk.n_inner)
     if kind(risk) == "AUC":
         return 3
+    if kind(risk) == "Spectral":
+        return len(risk.tail_fractions) + 1
     two = ("CVaR", "MeanSemideviation", "ChiSquareDRO", "KLDRO")
+    if of_disutility(risk):
+        return 2
     return 0 if kind(risk) == "Mean" else 2 if kind(risk) in two else 1
 
 
@@ -71,6 +75,15 @@ def inner(risk: Any, sample: Any, g: Array) -> Array:
     if name == "CVaR":
         step = 1.0 - _positive_part(sample - g[0], risk.smoothing)[1] / risk.tail_fraction
         return np.array([g[0] - np.sqrt(risk.tail_fraction) * g[1] * step, abs(sample - g[0])])
+    if name == "Spectral":
+        a, above = np.array(risk.tail_fractions), _spectral(risk, sample, g)[1]
+        moved = g[:-1] - np.sqrt(a) * g[-1] * (1.0 - above / a)
+        return np.append(moved, abs(sample - g[len(a) // 2]))
+    if of_disutility(risk):
+        value, slope = _disutility(risk, sample - g[0])
+        if hasattr(risk, "level"):
+            return np.array([g[0] + (value - risk.level) / g[1], slope])
+        return np.array([g[0] + g[1] * (slope - 1.0), abs(sample - g[0])])
     if name == "ChiSquareDRO":
         excess = max(sample - g[0], 0.0)
         return np.array([g[0] + excess - np.sqrt(g[1] / (1.0 + 2.0 * risk.radius)), excess**2])
@@ -94,7 +107,9 @@ def inner_slope(risk: Any, sample: Any, g: Array) -> Array:
         return slopes.reshape(risk.n_inner, -1) if name == "Composition" else slopes
     if name == "AUC":
         return np.zeros((3, 1))
-    stationary = ("CVaR", "Entropic", "ChiSquareDRO", "KLDRO")
+    stationary = ("CVaR", "Entropic", "ChiSquareDRO", "KLDRO", "Spectral")
+    if of_disutility(risk) or name == "Spectral":
+        return np.zeros(n_inner(risk))
     return np.array([float(name not in stationary), 0.0])[: n_inner(risk)]
 
 
@@ -114,6 +129,10 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
         return Outer(sample, 1.0, np.zeros(0))
     if name == "Entropic":
         return _tilted(risk, sample, g[0])
+    if name == "Spectral":
+        return _mixture(risk, sample, g)
+    if of_disutility(risk):
+        return _at_root(risk, sample, g)
     if name == "KLDRO":
         return _worst_tilted(risk, sample, g)
     if name == "ChiSquareDRO":
@@ -136,6 +155,42 @@ def outer(risk: Any, sample: Any, g: Array) -> Outer:
         by_g = np.array([-above, by_power])
     weight = risk.weight
     return Outer(float(sample + weight * part), float(1.0 + weight * above), weight * by_g)
+
+
+def of_disutility(risk: Any) -> bool:
+    """Whether the risk is the root of an equation of a disutility."""
+    return "Disutility" in [each.__name__ for each in type(risk).__mro__]
+
+
+def _disutility(risk: Any, u: float) -> tuple[float, float]:
+    """φ(u) and φ'(u)."""
+    if kind(risk) == "ExpectileRisk":
+        slope = risk.level if u > 0.0 else 1.0 - risk.level
+        return risk.level + slope * u, slope
+    return float(risk.disutility_at(u)), float(risk.disutility_slope_at(u))
+
+
+def _at_root(risk: Any, loss: float, g: Array) -> Outer:
+    """τ + φ(ℓ − τ), or τ + (φ(ℓ − τ) − level)/s for a shortfall."""
+    value, slope = _disutility(risk, loss - g[0])
+    if not hasattr(risk, "level"):
+        return Outer(float(g[0] + value), slope, np.array([1.0 - slope, 0.0]))
+    value, slope = (value - risk.level) / g[1], slope / g[1]
+    return Outer(float(g[0] + value), slope, np.array([1.0 - slope, -value / g[1]]))
+
+
+def _spectral(risk: Any, loss: float, g: Array) -> Array:
+    """Return the excesses over the thresholds of a spectral risk, and their slopes."""
+    return np.array([_positive_part(loss - tau, risk.smoothing) for tau in g[:-1]]).T
+
+
+def _mixture(risk: Any, loss: float, g: Array) -> Outer:
+    """Σ w (τ + (ℓ − τ)₊/a) with ℓ for a = 1."""
+    a, w = np.array(risk.tail_fractions), np.array(risk.weights)
+    part, above = _spectral(risk, loss, g)
+    values = np.where(a < 1.0, g[:-1] + part / a, loss)
+    slopes = np.where(a < 1.0, above / a, 1.0)
+    return Outer(float(w @ values), float(w @ slopes), np.append(w * (1.0 - slopes), 0.0))
 
 
 def _pairs(sample: Any, g: Array) -> Outer:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.reference.risks import inner, kind, n_inner
+from colk.reference.risks import inner, kind, n_inner, of_disutility
 
 __all__ = ["start", "track"]
 
@@ -29,6 +29,13 @@ def start(risk: Any, sample: Any) -> Array:
         return inner(risk, sample, np.zeros(n_inner(risk)))
     if kind(risk) == "AUC":
         return np.array([0.5, *inner(risk, sample, np.zeros(3))[1:]])
+    if kind(risk) == "Spectral":
+        return np.array([*[sample] * (n_inner(risk) - 1), abs(sample)])
+    if of_disutility(risk):
+        scale = abs(sample)
+        if hasattr(risk, "level"):
+            scale = inner(risk, 0.0, np.array([-abs(sample), 1.0]))[1] or 1.0
+        return np.array([sample, scale])
     power = risk.order if kind(risk) == "MeanSemideviation" else 1.0
     return np.array([sample, abs(sample) ** power])[: n_inner(risk)]
 
@@ -46,7 +53,10 @@ def track(tracker: Any, risk: Any, g: Array, before: Any, now: Any, rate: float)
     if kind(risk) == "AUC":
         return _track_classes(g, before, now, rate, momentum)
     averaged = np.asarray((1.0 - rate) * g + rate * inner(risk, now, g))
-    if not momentum or kind(risk) == "CVaR":  # the threshold of CVaR is not an expectation
+    if of_disutility(risk):
+        most = abs(now - g[0])
+        return np.array([np.clip(averaged[0], g[0] - most, g[0] + most), averaged[1]])
+    if not momentum or kind(risk) in ("CVaR", "Spectral"):  # a threshold is not an expectation
         return averaged
     moved = np.asarray((1.0 - rate) * (g - inner(risk, before, g)) + inner(risk, now, g))
     if kind(risk) == "MeanSemideviation" and not moved[1] > 0.5 * (1.0 - rate) * g[1]:

@@ -7,6 +7,7 @@ predictions and targets.
 """
 
 from colk.risks.base import Risk
+from colk.risks.certainty import CertaintyEquivalent, ExpectileRisk, Shortfall
 from colk.risks.composition import Composition
 from colk.risks.custom import CustomRisk
 from colk.risks.dispersion import (
@@ -22,6 +23,7 @@ from colk.risks.distributional import KLDRO, ChiSquareDRO
 from colk.risks.groups import GroupRisk
 from colk.risks.of_losses import LossRisk
 from colk.risks.ranking import AUC
+from colk.risks.spectral import Spectral
 from colk.risks.tail import CVaR, Entropic
 
 __all__ = [
@@ -31,11 +33,13 @@ __all__ = [
     "RISKS",
     "CVaR",
     "CentralMoments",
+    "CertaintyEquivalent",
     "ChiSquareDRO",
     "Composition",
     "CustomRisk",
     "Dispersion",
     "Entropic",
+    "ExpectileRisk",
     "GroupRisk",
     "LossRisk",
     "Mean",
@@ -43,6 +47,8 @@ __all__ = [
     "Risk",
     "Semideviations",
     "Semivariance",
+    "Shortfall",
+    "Spectral",
     "Variance",
 ]
 

@@ -82,6 +82,16 @@ class Risk(RiskContract):
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
         """Raise ValueError if the risk was made for other sizes of predictions and targets."""
 
+    def check_targets(
+        self, loss: Loss, X: Array, y: ArrayLike, n_outputs: int | None = None
+    ) -> Array:
+        """Return what a learner stores with the points X, of shape (n, r): checked targets.
+
+        By default the loss checks them, and there is an output for each column of y.
+        """
+        columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
+        return loss.check_targets(y, n_outputs or max(columns, 1), len(X))
+
     def check_loss(self, loss: Loss) -> None:
         """Raise ValueError if the risk cannot be used with this loss."""
 

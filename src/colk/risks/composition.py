@@ -13,10 +13,12 @@ from colk._engine.user_functions.addresses import Signature
 from colk._engine.user_functions.base import OfArrays
 from colk._engine.user_functions.pickling import reduce_functions
 from colk._validation import Array, check_count, check_fraction, check_vector
+from colk.losses import Loss
 from colk.losses.base import as_rows
 from colk.losses.custom import claimed
 from colk.risks.base import Risk
 from colk.risks.custom import Plain, check_given
+from colk.risks.derivatives import Derivatives, as_derivatives, complete
 from colk.risks.samples import Bends, Joint, Part, Sample, Slopes, Statistics
 from colk.risks.second_order import joint_terms
 from colk.trackers import Momentum, Tracker
@@ -29,23 +31,38 @@ class Composition(Risk):
     """E_θ[outer(f_θ, y_θ, g)] with g = E_ξ[inner(f_ξ, y_ξ)] ∈ R^m: the paper's general form.
 
     The loss is not used. Every function gets its own copies of 1-D arrays: a prediction f (q,), a
-    target y (r,) and, for the outer functions, g (m,). It returns a tuple, an array, or a plain
-    number for a single value, in the shape given below. The rest is as in `CustomRisk`, but a call
-    is slower: 0.03 µs with Numba and 2 µs without.
+    target y (r,), perhaps the point x (p,) and, for the outer functions, g (m,). It returns a
+    tuple, an array, or a plain number for a single value, in the shape given below. The rest is as
+    in `CustomRisk`, but a call is slower: 0.03 µs with Numba and 2 µs without.
+
+    Predictions and targets may have different sizes in the learners of `colk.learners`; y is then
+    all that a function needs to know of a sample. If r and q differ, or functions take x, there is
+    no loss to record, and `prequential_loss` and the losses of a trace are NaN. Estimators need r =
+    q and no x, because they predict in the units of y.
 
     Parameters
     ----------
-    inner, inner_slope : callable (f, y)
+    inner, inner_slope : callable (f, y) or (f, y, x)
         inner(f, y), of shape (m,), and ∂inner_i/∂f_c, of shape (m, q).
-    outer, outer_slope_prediction, outer_slope_inner : callable (f, y, g)
+    outer, outer_slope_prediction, outer_slope_inner : callable (f, y, g) or (f, y, x, g)
         The number outer(f, y, g); ∂outer/∂f, of shape (q,); and ∂outer/∂g, of shape (m,). Each of
         the five may be a C function, `double (double *f, double *y, double *g, double *result)`,
-        that returns 0, or NaN if it failed. The attribute `functions` holds them as a tuple.
+        that returns 0, or NaN if it failed; x follows y in the same array. The attribute
+        `functions` holds them as a tuple.
     n_inner, n_outputs, n_targets : int
         The sizes m, q and r. Default: 1 each.
     is_convex, is_monotone : bool
         Properties of the risk as a function of the predictions. Default: False. `is_monotone` has
         no effect.
+    n_inputs : int
+        The size p of x if the functions take it. Default: 0, they do not. A learner passes x;
+        `value_at` and the other methods take rows (y, x) as targets.
+    derivatives : {"differences", "jax", "torch"}, optional
+        How to find slopes that are not given: by JAX or PyTorch, for functions that are written
+        with their operations, or by differences, to develop a function. Default: all are given.
+    first_g : sequence of m numbers, optional
+        The first g of a stream. Default: `inner` at its first sample, which is unsuitable if outer
+        divides by a g that may be 0 there.
 
     Examples
     --------
@@ -70,8 +87,10 @@ class Composition(Risk):
     n_inner = claimed("n_inner")
     n_outputs: ClassVar[int] = claimed("n_outputs")
     n_targets: ClassVar[int] = claimed("n_targets")
+    n_inputs, derivatives = claimed("n_inputs"), claimed("derivatives")
+    first_g = claimed("first_g")
+    has_loss = property(lambda self: self.n_inputs == 0)
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
-    functions = property(lambda self: tuple(each.given for each in self._functions().values()))
 
     def __init__(
         self,
@@ -85,14 +104,21 @@ class Composition(Risk):
         n_targets: int = 1,
         is_convex: bool = False,
         is_monotone: bool = False,
+        n_inputs: int = 0,
+        derivatives: Derivatives | None = None,
+        first_g: ArrayLike | None = None,
     ) -> None:
-        each = (inner, inner_slope, outer, outer_slope_prediction, outer_slope_inner)
+        self.functions = (inner, inner_slope, outer, outer_slope_prediction, outer_slope_inner)
+        each = complete(self.functions, as_derivatives(derivatives))
         functions = check_given(type(self).__name__, self._names, each)
         m = check_count(n_inner, "n_inner")
         q, r = check_count(n_outputs, "n_outputs"), check_count(n_targets, "n_targets")
+        p = check_count(n_inputs, "n_inputs", at_least=0)
+        first = None if first_g is None else check_vector(first_g, m, "first_g")
+        self._start = np.zeros(0) if first is None else first
 
         def function(given: Plain, name: str, *shape: int) -> OfArrays:
-            signature = Signature("arrays", shape, name.startswith("outer"), (q, r, m))
+            signature = Signature("arrays", shape, name.startswith("outer"), (q, r, m), p)
             return OfArrays(given, signature, name)
 
         self._inner = function(functions[0], "inner", m)
@@ -106,6 +132,9 @@ class Composition(Risk):
             "n_targets": r,
             "is_convex": bool(is_convex),
             "is_monotone": bool(is_monotone),
+            "n_inputs": p,
+            "derivatives": derivatives,
+            "first_g": None if first is None else tuple(first.tolist()),
         }
 
     def _functions(self) -> dict[str, OfArrays]:
@@ -113,21 +142,41 @@ class Composition(Risk):
         return {each.role: each for each in (*first, self._by_prediction, self._by_inner)}
 
     def _parameters(self) -> dict[str, Any]:
-        return {**{name: each.given for name, each in self._functions().items()}, **self._given}
+        return {**dict(zip(self._names, self.functions, strict=True)), **self._given}
 
     def check_sizes(self, n_outputs: int, n_targets: int) -> None:
-        for name, what, size in (
-            ("n_outputs", "predictions", n_outputs),
-            ("n_targets", "targets", n_targets),
+        p = self.n_inputs
+        for name, what, size, wanted in (
+            ("n_outputs", "predictions", n_outputs, self.n_outputs),
+            ("n_targets", "targets" if p == 0 else "targets and x", n_targets, self.n_targets + p),
         ):
-            if size != self._given[name]:
+            if size != wanted:
                 raise ValueError(
-                    f"the composition was made for {what} of {self._given[name]} numbers, "
-                    f"these have {size}; give it {name}={size}"
+                    f"the composition was made for {what} of {wanted} numbers, these have {size}; "
+                    f"change its {name}, or use a learner of colk.learners: estimators need "
+                    "n_targets = n_outputs and n_inputs = 0"
                 )
 
+    def check_targets(
+        self, loss: Loss, X: Array, y: ArrayLike, n_outputs: int | None = None
+    ) -> Array:
+        """Return the rows (y, x) that the functions see; the composition knows its sizes."""
+        Y, p = as_rows(y, "y", len(X)), self.n_inputs
+        for name, what, size in (("n_targets", "y", Y.shape[1]), ("n_inputs", "X", X.shape[1])):
+            if size != self._given[name] and (what == "y" or p > 0):
+                raise ValueError(
+                    f"{what} has {size} columns, the composition was made for {name}="
+                    f"{self._given[name]}"
+                )
+        if p > 0:
+            return np.ascontiguousarray(np.hstack([Y, X]))
+        return loss.check_targets(Y, self.n_outputs) if loss.couples_outputs else Y
+
     def start_at(self, F: Array, Y: Array, xi: int, g: Array) -> int:
-        self._inner.write(F, xi, Y, xi, g, g, 0)
+        if self._start.shape[0] == 0:
+            self._inner.write(F, xi, Y, xi, g, g, 0)
+        for i in range(self._start.shape[0]):
+            g[i] = self._start[i]
         return 0
 
     def track_at_row(
@@ -135,7 +184,8 @@ class Composition(Risk):
         rate: float, work: Array,
     ) -> int:  # fmt: skip
         if rate >= 1.0:
-            return self.start_at(F, Y, xi, g)
+            self._inner.write(F, xi, Y, xi, g, g, 0)
+            return 0
         m = g.shape[0]
         self._inner.write(F, xi, Y, xi, g, work, 0)
         for i in range(m):
@@ -192,7 +242,10 @@ class Composition(Risk):
         """Write g after each row; the first row initialises it."""
         g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])
         for t in range(path.shape[0]):
-            self.track_at_row(F, before, Y, t, g, tracker, rate if t > 0 else 1.0, work)
+            if t == 0:
+                self.start_at(F, Y, t, g)
+            else:
+                self.track_at_row(F, before, Y, t, g, tracker, rate, work)
             for i in range(path.shape[1]):
                 path[t, i] = g[i]
         return 0
@@ -254,7 +307,8 @@ class Composition(Risk):
     def _rows(self, f: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         F = as_rows(f, "f")
         Y = as_rows(y, "y", len(F))
-        for rows, width, name in ((F, self.n_outputs, "f"), (Y, self.n_targets, "y")):
+        sizes = self.n_outputs, self.n_targets + self.n_inputs
+        for rows, width, name in zip((F, Y), sizes, "fy", strict=True):
             if (found := rows.shape[1]) != width:
                 raise ValueError(
                     f"{name} has {found} columns, the composition was made for {width}"

@@ -11,6 +11,7 @@ from colk._engine.user_functions.base import OfLoss
 from colk._engine.user_functions.pickling import reduce_functions
 from colk._validation import Array, check_count
 from colk.losses.custom import claimed
+from colk.risks.derivatives import Derivatives, as_derivatives, complete
 from colk.risks.of_losses import LossRisk
 
 Plain = Callable[..., Any]
@@ -23,8 +24,8 @@ def check_given(
     missing = [name for name, each in zip(names, functions, strict=True) if each is None]
     if missing:
         raise TypeError(
-            f"{risk} needs five functions, {', '.join(names)}, because derivatives are not "
-            f"computed; missing: {', '.join(missing)}"
+            f"{risk} needs five functions, {', '.join(names)}; missing: {', '.join(missing)}; "
+            "slopes can be found by derivatives='jax', 'torch' or 'differences'"
         )
     return tuple(each for each in functions if each is not None)
 
@@ -55,6 +56,8 @@ class CustomRisk(LossRisk):
     is_convex, is_monotone : bool
         Properties of the risk as a function of the losses. Default: False. colk relies on them and
         does not check them.
+    derivatives : {"differences", "jax", "torch"}, optional
+        How to find slopes that are not given, as in `Composition`. Default: all are given.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class CustomRisk(LossRisk):
     _names = ("inner", "inner_slope", "outer", "outer_slope_loss", "outer_slope_inner")
     n_inner = n_expectations = claimed("n_inner")
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
+    derivatives = claimed("derivatives")
 
     def __init__(
         self,
@@ -87,19 +91,26 @@ class CustomRisk(LossRisk):
         *,
         is_convex: bool = False,
         is_monotone: bool = False,
+        derivatives: Derivatives | None = None,
     ) -> None:
-        given = (inner, inner_slope, outer, outer_slope_loss, outer_slope_inner)
-        self.functions = check_given(type(self).__name__, self._names, given)
+        self.functions = (inner, inner_slope, outer, outer_slope_loss, outer_slope_inner)
+        each = complete(self.functions, as_derivatives(derivatives))
+        functions = check_given(type(self).__name__, self._names, each)
         m = check_count(n_inner, "n_inner")
         of_loss = Signature("loss", (m,), False, (0, 0, m))
         number = Signature("loss", (), True, (0, 0, m))
         numbers = Signature("loss", (m,), True, (0, 0, m))
-        self._inner = OfLoss(self.functions[0], of_loss, "inner")
-        self._inner_slope = OfLoss(self.functions[1], of_loss, "inner_slope")
-        self._outer = OfLoss(self.functions[2], number, "outer")
-        self._outer_slope_loss = OfLoss(self.functions[3], number, "outer_slope_loss")
-        self._outer_slope_inner = OfLoss(self.functions[4], numbers, "outer_slope_inner")
-        self._given = {"n_inner": m, "is_convex": bool(is_convex), "is_monotone": bool(is_monotone)}
+        self._inner = OfLoss(functions[0], of_loss, "inner")
+        self._inner_slope = OfLoss(functions[1], of_loss, "inner_slope")
+        self._outer = OfLoss(functions[2], number, "outer")
+        self._outer_slope_loss = OfLoss(functions[3], number, "outer_slope_loss")
+        self._outer_slope_inner = OfLoss(functions[4], numbers, "outer_slope_inner")
+        self._given = {
+            "n_inner": m,
+            "is_convex": bool(is_convex),
+            "is_monotone": bool(is_monotone),
+            "derivatives": derivatives,
+        }
 
     def _parameters(self) -> dict[str, Any]:
         return {**dict(zip(self._names, self.functions, strict=True)), **self._given}

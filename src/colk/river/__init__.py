@@ -13,7 +13,7 @@ from colk.river.labels import ConformalClassifier
 from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.quantiles import COLKQuantileRegressor
 from colk.river.regressor import COLKRegressor
-from colk.river.scores import CRPS, IntervalScore, PinballLoss
+from colk.river.scores import CRPS, InfiniteShare, IntervalCoverage, IntervalScore, PinballLoss
 
 __all__ = [
     "CRPS",
@@ -25,6 +25,8 @@ __all__ = [
     "ConformalRegressor",
     "DriftDetector",
     "DriftWatch",
+    "InfiniteShare",
+    "IntervalCoverage",
     "IntervalScore",
     "PinballLoss",
     "RegressionRisk",

@@ -132,18 +132,32 @@ class OnlineModel(Guarded, StoredModel):
             self._learn_rows(columns, row, np.array([[y]]), np.array([w]), n_outputs)
 
     def _learn_rows(
-        self, columns: FeatureColumns, X: Array, Y: Array, weight: Array, n_outputs: int
+        self,
+        columns: FeatureColumns,
+        X: Array,
+        Y: Array,
+        weight: Array,
+        n_outputs: int,
+        scale: RunningScale | None = None,
     ) -> None:
-        """Learn checked samples with these columns; the first ones make the learner."""
+        """Learn checked samples with these columns; the first ones make the learner.
+
+        The targets are scaled if their scale is given.
+        """
         online = self._online
         if online is None:
             learner = self._make(len(columns.names), n_outputs)
             online = OnlineFit(learner.watch_drift(), self._settings())
         elif columns.width > self._columns.width:
             online.grow(columns.width, n_outputs)
-        online.learn(X, Y, weight)
+        if scale is None:
+            online.learn(X, Y, weight)
+        else:
+            online.learn_numbers(X, Y, weight, scale)
         self._online, self._columns = online, columns
         self._connect()
+        if online.has_notes:
+            online.warn(columns.shown)
 
     def _follow(self, online: OnlineFit, feed: Feed, y: float, w: float) -> None:
         """Pass the sample of the feed to what fills gaps, and to what chooses the kernel."""
@@ -156,6 +170,8 @@ class OnlineModel(Guarded, StoredModel):
             online.follow(row, np.array([[y]]), np.array([w]))
         if (online.learner, self._columns.is_settled) != before:
             self._connect()
+        if online.has_notes:
+            online.warn(self._columns.shown)
 
     def _connect(self) -> None:
         """Make the fast path for one sample; call it whenever learner, names or scale change."""

@@ -1,6 +1,7 @@
 """Prediction intervals for River's regressors."""
 
 from collections.abc import Hashable, Iterator
+from copy import deepcopy
 from numbers import Real
 from typing import Any
 
@@ -10,8 +11,9 @@ from river import base, conf
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._validation import Array, check_number
-from colk.conformal import AdaptiveInterval, ResidualQuantiles
+from colk.conformal import AdaptiveInterval
 from colk.conformal.adaptive import check_coverage
+from colk.conformal.rule import IntervalRule
 from colk.errors import FileFormatError
 from colk.river.features import Features
 from colk.river.regressor import COLKRegressor
@@ -21,17 +23,15 @@ __all__ = ["ConformalRegressor"]
 
 @stored.stores(
     regressor=stored.Object(base.Regressor),
-    coverage=stored.Number(),
-    interval=stored.Object(AdaptiveInterval),
-    local=stored.Optional(stored.Object(ResidualQuantiles)),
+    rule=stored.Object(IntervalRule),
     names=stored.ListOf(stored.Anything(), size="n_names"),
     has_learned=stored.Flag(),
 )
 class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore[type-arg,unused-ignore]
     """Prediction intervals that keep their coverage on any stream.
 
-    The class applies adaptive conformal inference to the predictions of any regressor or pipeline
-    of River. `colk.conformal.AdaptiveInterval` states the guarantee.
+    The class tracks the quantiles of the errors of any regressor or pipeline of River.
+    `colk.conformal.TrackedInterval` describes the rule and states the guarantee.
 
     Parameters
     ----------
@@ -39,13 +39,14 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         The regressor or pipeline that predicts.
     coverage : float, default=0.9
         Nominal coverage.
-    rate : float, default=0.01
-        Step size of the adaptation. Raise it to recover sooner from a jump.
-    window : int, default=500
-        Number of recent residuals that determine the width.
     local : bool, default=False
         Whether the width depends on the features that are numbers in the first sample, as in
         `colk.conformal.ConformalRegressor`. Set it if the noise depends on the features.
+    series : bool, default=False
+        Whether the samples are consecutive times, whose past errors forecast the next one, as in
+        `colk.conformal.ConformalRegressor`.
+    rule : AdaptiveInterval, optional
+        `colk.conformal.AdaptiveInterval()` applies adaptive conformal inference instead.
 
     Examples
     --------
@@ -60,52 +61,41 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
     True
     """
 
-    _changing = ("_interval", "_local", "regressor")
+    _changing = ("_rule", "regressor")
 
     def __init__(
         self,
         regressor: Any,
         coverage: float = 0.9,
-        rate: float = 0.01,
-        window: int = 500,
         local: bool = False,
+        series: bool = False,
+        rule: AdaptiveInterval | None = None,
     ) -> None:
         self.regressor = regressor
         self.coverage = check_coverage(coverage)
-        self.rate = rate
-        self.window = window
         self.local = local
-        self._local = ResidualQuantiles(self.coverage) if local else None
+        self.series = series
+        self.rule = rule
         self._names: list[Hashable] = []
-        self._interval = AdaptiveInterval(rate, window)
-        self._interval.follow(self.coverage)
+        self._rule = IntervalRule(self.coverage, local, series, rule)
         self._has_learned = False
 
     def _to_file(self) -> dict[str, Any]:
         return {
-            "regressor": self.regressor,
-            "coverage": self.coverage,
-            "interval": self._interval,
-            "local": self._local,
+            "regressor": deepcopy(self.regressor),
+            "rule": self._rule,
             "names": self._names,
             "has_learned": self._has_learned,
         }
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ConformalRegressor":
-        interval, local = values["interval"], values["local"]
-        model = cls(
-            values["regressor"],
-            values["coverage"],
-            interval.rate,
-            interval.window,
-            local is not None,
-        )
-        if model.coverage not in interval.coverages:
-            raise FileFormatError(f"no intervals of coverage {model.coverage} are stored")
-        model._interval, model._has_learned = interval, values["has_learned"]
-        model._local, model._names = local, values["names"]
-        if local is not None and local.n_features != len(values["names"]):
+        rule = values["rule"]
+        local, series = rule.local is not None, rule.series is not None
+        model = cls(values["regressor"], rule.coverage, local, series, rule.adaptive)
+        model._rule, model._has_learned = rule, values["has_learned"]
+        model._names = values["names"]
+        if local and rule.local.n_features != len(values["names"]):
             raise FileFormatError("the quantiles of the residuals have other features")
         return model
 
@@ -131,35 +121,19 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         """
         target = check_number(y, "y")
         with self._lock:
-            residual = target - self.regressor.predict_one(x) if self._has_learned else None
+            predicted = self.regressor.predict_one(x) if self._has_learned else None
             self.regressor.learn_one(x, y, **settings)
             self._has_learned = True
-            if residual is not None:
-                low, high = self._shifts(x)
-                self._interval.update([residual - low], [residual - high])
-                self._learn_width(x, residual)
-
-    def _learn_width(self, x: Features, residual: float) -> None:
-        """Learn the quantiles of the residuals; the first sample names their features."""
-        if self._local is None:
-            return
-        if not self._names:
-            numbers = (name for name, value in x.items() if isinstance(value, Real))
-            self._names = sorted(numbers, key=str)
-        if self._names:
-            self._local.update(self._row(x), np.array([residual]))
+            if predicted is not None:
+                if not self._names and self.local:
+                    numbers = (name for name, value in x.items() if isinstance(value, Real))
+                    self._names = sorted(numbers, key=str)
+                self._rule.learn(self._row(x), np.full((1, 2), predicted), np.array([target]))
 
     def _row(self, x: Features) -> Array:
         """Return the features that determine the width, with NaN for gaps."""
         values = (x.get(name) for name in self._names)
         return np.array([[float(v) if isinstance(v, Real) else np.nan for v in values]])
-
-    def _shifts(self, x: Features) -> tuple[float, float]:
-        """Return the residual quantiles at x, which are added to the two ends."""
-        if self._local is None or not self._names:
-            return 0.0, 0.0
-        low, high = self._local.predict(self._row(x))[0].tolist()
-        return low, high
 
     def predict_one(self, x: Features, with_interval: bool = False, **settings: Any) -> Any:
         """Return the prediction for one sample, or its interval.
@@ -181,7 +155,9 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
     def predict_interval(
         self, x: Features, coverage: float | None = None
     ) -> conf.interval.Interval:
-        """Return the interval of one sample, infinite until 2/(1 − coverage) samples are known.
+        """Return the interval of one sample, which is infinite at first.
+
+        It is finite when 2/(1 − coverage) samples are known, or 30 if that is less.
 
         Parameters
         ----------
@@ -192,9 +168,9 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
             from their first use on.
         """
         level = self.coverage if coverage is None else check_coverage(coverage)
-        low, high = self._interval.reach(level)
-        centre, shifts = self.regressor.predict_one(x), self._shifts(x)
-        return conf.interval.Interval(centre + shifts[0] + low, centre + shifts[1] + high)
+        predicted = np.full((1, 2), self.regressor.predict_one(x), dtype=np.float64)
+        low, high = self._rule.ends(level, self._row(x), predicted)[0].tolist()
+        return conf.interval.Interval(low, high)
 
     def observed_coverage(self, coverage: float | None = None) -> float:
         """Return the share of targets that lay in their intervals so far; NaN before the first.
@@ -204,4 +180,6 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         coverage : float, optional
             The nominal coverage. Default: that of the constructor.
         """
-        return self._interval.observed_coverage(self.coverage if coverage is None else coverage)
+        return self._rule.interval.observed_coverage(
+            self.coverage if coverage is None else coverage
+        )

@@ -24,8 +24,8 @@ class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: igno
     ----------
     classifier : river.base.Classifier
         The classifier or pipeline that predicts probabilities.
-    coverage, rate, window, by_class
-        As in `colk.conformal.ScoreThresholds`. Defaults: 0.9, 0.01, 1000 and False.
+    coverage, by_class
+        As in `colk.conformal.ScoreThresholds`. Defaults: 0.9 and False.
 
     Examples
     --------
@@ -47,16 +47,12 @@ class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: igno
         self,
         classifier: Any,
         coverage: float = 0.9,
-        rate: float = 0.01,
-        window: int = 1000,
         by_class: bool = False,
     ) -> None:
         self.classifier = classifier
         self.coverage = coverage
-        self.rate = rate
-        self.window = window
         self.by_class = by_class
-        self._thresholds = ScoreThresholds(coverage, rate, window, by_class)
+        self._thresholds = ScoreThresholds(coverage, by_class)
 
     def _to_file(self) -> dict[str, Any]:
         return {"classifier": self.classifier, "thresholds": self._thresholds}
@@ -64,7 +60,7 @@ class ConformalClassifier(Guarded, base.Wrapper, base.Classifier):  # type: igno
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "ConformalClassifier":
         known = values["thresholds"]
-        model = cls(values["classifier"], known.coverage, known.rate, known.window, known.by_class)
+        model = cls(values["classifier"], known.coverage, known.by_class)
         model._thresholds = known
         return model
 

@@ -41,14 +41,21 @@ class NumberModel(OnlineModel):
                 self._meet(x)
             return
         feed = self._feed
-        if feed is not None and feed.learn_alone(x, y, w):
-            return
-        with self._own_lock:
-            try:
-                self._learn(x, self._scale.update(y, w), w, self._n_outputs())
-            except BaseException:
-                self._scale.undo()
-                raise
+        if feed is None or not feed.learn_alone(x, y, w):
+            with self._own_lock:
+                try:
+                    self._learn(x, self._scale.update(y, w), w, self._n_outputs())
+                except BaseException:
+                    self._scale.undo()
+                    raise
+        if self._scale.is_stale:
+            with self._own_lock:
+                self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Forget the samples before the scale of the targets changed."""
+        if self._online is not None and self._online.begin_again_if_stale(self._scale):
+            self._connect()
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Update the model with the rows of a data frame, in their order.
@@ -70,7 +77,6 @@ class NumberModel(OnlineModel):
             counted = weight > 0.0
             columns, rows = self._columns.learned_of(X, counted)
             self._scale = copy(self._scale)
-            scaled = targets[counted, None]
-            self._scale.absorb(scaled, weight[counted])
-            if len(scaled):
-                self._learn_rows(columns, rows, scaled, weight[counted], self._n_outputs())
+            if counted.any():
+                samples = rows, targets[counted, None], weight[counted]
+                self._learn_rows(columns, *samples, self._n_outputs(), self._scale)

@@ -1,5 +1,6 @@
 """Scores of quantiles and intervals, as metrics for River."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from colk.conformal.adaptive import check_coverage
 from colk.conformal.scores import interval_score, quantile_crps
 from colk.losses import Pinball
 
-__all__ = ["CRPS", "IntervalScore", "PinballLoss"]
+__all__ = ["CRPS", "InfiniteShare", "IntervalCoverage", "IntervalScore", "PinballLoss"]
 
 
 class _MeanScore(metrics.base.RegressionMetric):
@@ -92,6 +93,50 @@ class IntervalScore(_MeanScore):
     def _score(self, y_true: float, y_pred: Any) -> float:
         low, high = getattr(y_pred, "lower", y_pred), getattr(y_pred, "upper", y_pred)
         return interval_score([float(y_true)], [low], [high], self.coverage)
+
+
+class IntervalCoverage(_MeanScore):
+    """Share of targets inside their intervals.
+
+    A prediction is a `river.conf.Interval`, as `predict_interval` returns it.
+
+    Examples
+    --------
+    >>> from river import conf
+    >>> from colk.river import IntervalCoverage
+    >>> metric = IntervalCoverage()
+    >>> metric.update(y_true=3.0, y_pred=conf.interval.Interval(0.0, 2.0))
+    >>> metric.update(y_true=1.0, y_pred=conf.interval.Interval(0.0, 2.0))
+    >>> metric.get()
+    0.5
+    """
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        return float(y_true in y_pred)
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """Return True; a coverage above the nominal one is no merit."""
+        return True
+
+
+class InfiniteShare(_MeanScore):
+    """Share of intervals with an infinite end.
+
+    A prediction is a `river.conf.Interval`, as `predict_interval` returns it.
+
+    Examples
+    --------
+    >>> from river import conf
+    >>> from colk.river import InfiniteShare
+    >>> metric = InfiniteShare()
+    >>> metric.update(y_true=3.0, y_pred=conf.interval.Interval(0.0, float("inf")))
+    >>> metric.get()
+    1.0
+    """
+
+    def _score(self, y_true: float, y_pred: Any) -> float:
+        return float(math.isinf(y_pred.lower) or math.isinf(y_pred.upper))
 
 
 class CRPS(_MeanScore):

@@ -90,6 +90,7 @@ class ValueLearner(ExpansionLearner):
     def _allocate(self, n_features: int) -> None:
         priced, tracked = self._stream_type.n_priced, self._stream_type.n_tracked
         width = self.kernel.points(zeros((1, n_features))).shape[1]
+        fitted = priced if self.averaging is None else priced + 1
         self._stream = self._stream_type(
             compressor=self.compressor,
             tracking_rate=self._tracking_rate,
@@ -101,8 +102,9 @@ class ValueLearner(ExpansionLearner):
             dictionary=Dictionary(
                 self.kernel.of_atoms,
                 width,
-                n_rows=priced if self.averaging is None else priced + 1,
+                n_rows=fitted + self._stream_type.n_remembered,
                 n_priced=priced,
+                n_fitted=fitted,
                 block=2,
             ),
             traced=self._records is not None,

@@ -6,12 +6,23 @@ from colk.compressors import KOMP
 from colk.kernels import Kernel
 from colk.rkhs.expansion import KernelExpansion
 from colk.rl.base import TrackingLearner
-from colk.rl.step import FunctionTrackingStream, ScalarTrackingStream
+from colk.rl.step import (
+    FunctionTrackingStream,
+    MomentumTrackingStream,
+    ScalarTrackingStream,
+    ValueStream,
+)
 from colk.schedules import Averaging, PolyakRuppert, Rate
 
 __all__ = ["PolicyEvaluator"]
 
-Tracks = Literal["function", "scalar"]
+Tracks = Literal["function", "scalar", "momentum"]
+
+_STREAMS: dict[str, type[ValueStream]] = {
+    "function": FunctionTrackingStream,
+    "scalar": ScalarTrackingStream,
+    "momentum": MomentumTrackingStream,
+}
 
 
 class PolicyEvaluator(TrackingLearner):
@@ -39,10 +50,11 @@ class PolicyEvaluator(TrackingLearner):
         The step size α. Lower it if values diverge.
     tracking_rate : float or PowerDecay, default=0.2
         The rate β of the tracker, in (0, 1].
-    tracks : {"function", "scalar"}, default="function"
-        "function": z is a function of x in the same space. "scalar": z is one number,
-        z ← (1 − β)z + βδ, as in the paper's formula and in PKGTD. A scalar tracks E[δ], not
-        E[δ | x], and does not converge to V if transitions are random.
+    tracks : {"function", "scalar", "momentum"}, default="function"
+        "function": z is a function of x in the same space. "momentum": z is one number by the
+        paper's eq. (track1), z ← (1 − β)(z − δ') + δ with δ' under the previous V. "scalar": z is
+        one number, the moving average z ← (1 − β)z + βδ of PKGTD. One number tracks E[δ], not
+        E[δ | x], so neither converges to V if transitions are random.
     regularization : float, default=1e-8
         λ of the penalty λ/2‖V‖².
     compressor : KOMP or None, default=None
@@ -85,9 +97,9 @@ class PolicyEvaluator(TrackingLearner):
         trace: bool = False,
     ) -> None:
         if tracks not in get_args(Tracks):
-            raise ValueError(f"tracks must be 'function' or 'scalar', got {tracks!r}")
+            raise ValueError(f"tracks must be one of {list(get_args(Tracks))}, got {tracks!r}")
         self.tracks = tracks
-        self._stream_type = FunctionTrackingStream if tracks == "function" else ScalarTrackingStream
+        self._stream_type = _STREAMS[tracks]
         super().__init__(
             kernel,
             discount,
@@ -103,6 +115,6 @@ class PolicyEvaluator(TrackingLearner):
     @property
     def tracked(self) -> KernelExpansion | float:
         """The tracker z, a function of x or a number."""
-        if self.tracks == "scalar":
+        if self.tracks != "function":
             return float(self._state().window.g[0])
         return self._expansion(1, self._eps_ratio)

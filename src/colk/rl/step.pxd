@@ -35,3 +35,12 @@ cdef class FunctionTrackingStream(CorrectedStream):
 
 cdef class ScalarTrackingStream(ValueStream):
     pass
+
+cdef class MomentumTrackingStream(ScalarTrackingStream):
+    cdef Py_ssize_t evaluate_columns(self) except -1 nogil
+    @cython.locals(row=Py_ssize_t, total=double)
+    cdef double previous_at(self, Py_ssize_t b) noexcept nogil
+    @cython.locals(before=double, kept=double)
+    cdef double follow(self, double rate) noexcept nogil
+    @cython.locals(last=Py_ssize_t, n=Py_ssize_t)
+    cdef void move(self, double step_size, double rate) noexcept nogil

@@ -19,6 +19,7 @@ __all__ = [
     "TRACE",
     "CorrectedStream",
     "FunctionTrackingStream",
+    "MomentumTrackingStream",
     "ResidualStream",
     "ScalarTrackingStream",
     "ValueStream",
@@ -48,6 +49,7 @@ class ValueStream(Stream):
 
     n_priced: ClassVar[int] = 1  # rows in the price of an atom: V, and z if it is a function
     n_tracked: ClassVar[int] = 0  # tracked numbers that are not functions
+    n_remembered: ClassVar[int] = 0  # rows for the previous V, after the average
 
     next_discount: float  # γ, or 0 if x' is terminal
     value: float  # V(x)
@@ -207,7 +209,7 @@ class FunctionTrackingStream(CorrectedStream):
 
 
 class ScalarTrackingStream(ValueStream):
-    """The gradient of the Bellman error with a = b = z, one number that tracks E[δ]."""
+    """The gradient of the Bellman error with a = b = z, one number that averages δ."""
 
     n_tracked: ClassVar[int] = 1
 
@@ -223,3 +225,50 @@ class ScalarTrackingStream(ValueStream):
     def push(self) -> float:
         """Return z."""
         return self.tracked
+
+
+class MomentumTrackingStream(ScalarTrackingStream):
+    """The same, where z is the paper's tracker: z ← (1 − β)(z − δ under the previous V) + δ.
+
+    The previous V is the last row of the weights, with the atoms that the last step dropped.
+    """
+
+    n_remembered: ClassVar[int] = 1
+
+    def evaluate_columns(self) -> int:
+        """Compute κ(D, ·) also at the atoms that the last step dropped."""
+        count = ValueStream.evaluate_columns(self)
+        if self.dictionary.n_ghosts > 0:
+            self.dictionary.kernel.columns(
+                self.dictionary.ghost_atoms, self.dictionary.n_ghosts, self.dictionary.points,
+                count, self.dictionary.ghost_columns, 0,
+            )  # fmt: skip
+        return count
+
+    def previous_at(self, b: int) -> float:
+        """Return the previous V at x (b = 0) or x' (b = 1)."""
+        row = self.dictionary.n_rows - 1
+        total = loops.dot(
+            self.dictionary.weights_t, row, self.dictionary.columns, b, self.dictionary.size
+        )
+        for j in range(self.dictionary.n_ghosts):
+            total += (
+                self.dictionary.ghosts[self.dictionary.n_features + row, j]
+                * self.dictionary.ghost_columns[b, j]
+            )
+        return total
+
+    def follow(self, rate: float) -> float:
+        """Set z ← (1 − β)(z − δ under the previous V) + δ, and return it."""
+        before = self.window.targets[0, 0] - self.previous_at(0)
+        if self.next_discount > 0.0:
+            before += self.next_discount * self.previous_at(1)
+        kept = self.window.g[0] - before if self.steps > 0 else 0.0
+        self.window.g[0] = (1.0 - rate) * kept + self.difference
+        return float(self.window.g[0])
+
+    def move(self, step_size: float, rate: float) -> None:
+        """Keep V as the previous one; the rest is as in the base class."""
+        last, n = self.dictionary.n_rows - 1, self.dictionary.size
+        loops.keep_and_scale(self.dictionary.weights_t, last, 0, 1.0, n)
+        ValueStream.move(self, step_size, rate)

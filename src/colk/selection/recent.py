@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["RecentSamples"]
+__all__ = ["RecentSamples", "with_targets"]
 
 
 class RecentSamples:
@@ -62,6 +62,16 @@ class RecentSamples:
             kept[places] = new
         self._oldest = (self._oldest + len(X)) % len(self)
 
+    def points(self, size: int) -> Array:
+        """Return the latest points.
+
+        Parameters
+        ----------
+        size : int
+            Their number.
+        """
+        return self._ring[0][np.arange(self._oldest - size, self._oldest)]
+
     def arrays(self) -> tuple[Array, Array, Array]:
         """Return points, targets and weights, the oldest first."""
         points, targets, weights = (np.roll(kept, -self._oldest, axis=0) for kept in self._ring)
@@ -79,3 +89,25 @@ class RecentSamples:
         return type(self)(
             np.pad(points, ((0, 0), (0, n_features - self.n_features))), targets, weights
         )
+
+
+def with_targets(samples: tuple[Array, Array, Array], targets: Array) -> tuple[Array, Array, Array]:
+    """Return the latest samples with a positive weight and other targets.
+
+    Parameters
+    ----------
+    samples : tuple of arrays
+        Points, targets and weights, the oldest first.
+    targets : array of shape (n, q)
+        The targets of the latest of them.
+
+    Examples
+    --------
+    >>> samples = np.zeros((3, 1)), np.zeros(3), np.array([1.0, 1.0, 0.0])
+    >>> with_targets(samples, np.array([[4.0], [5.0]]))[1]
+    array([4., 5.])
+    """
+    points, old, weights = samples
+    rows = np.flatnonzero(weights > 0.0)[-len(targets) :]
+    new = targets[len(targets) - len(rows) :].reshape(len(rows), *old.shape[1:])
+    return points[rows], np.ascontiguousarray(new), weights[rows]

@@ -361,14 +361,14 @@ class TableModel(TableStream, StoredTable):
             self._check_labels(y)
         self._inputs, X = self._inputs.learned(source)
         targets = y[:, None]
-        if self.task == "regression":
-            self._targets.absorb(targets)
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
             self._learn_rows(X, targets)
         else:
             self._learn_labels(X, targets[:, 0])
         self.rows += len(X)
+        if self._online.has_notes:
+            self._online.warn(self._encoder.names)
         return self
 
     # -- settings ----------------------------------------------------------------------------

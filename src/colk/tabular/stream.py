@@ -23,8 +23,12 @@ class TableStream(TablePredictor):
             self._online.grow(self._encoder.width, n_outputs)
 
     def _learn_rows(self, X: Array, targets: Array) -> None:
-        """Learn checked rows."""
-        self._online.learn(X, targets[:, 0], np.ones(len(X)))
+        """Learn checked rows; numbers are scaled."""
+        samples = X, targets[:, 0], np.ones(len(X))
+        if self.task == "regression":
+            self._online.learn_numbers(*samples, self._targets)
+        else:
+            self._online.learn(*samples)
 
     # -- labels ------------------------------------------------------------------------------
 

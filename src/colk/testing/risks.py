@@ -7,7 +7,7 @@ import numpy as np
 from colk._validation import Array, check_number
 from colk.losses import Squared
 from colk.risks import Composition, LossRisk, Risk
-from colk.testing._slopes import assert_convex, assert_slope, require
+from colk.testing._slopes import assert_convex, assert_slope, require, shown
 
 __all__ = ["check_risk"]
 
@@ -97,7 +97,7 @@ def _check_slopes(risk: LossRisk, losses: Array, g: Array) -> None:
                 lambda at, i=i: risk.inner(at, g)[:, i],  # type: ignore[misc]
                 lambda at, i=i: slope(at, g)[:, i],  # type: ignore[misc]
                 losses,
-                law,
+                f"{law}: entry [{i}]",
                 scale,
             )
 
@@ -118,7 +118,7 @@ def _check_slope_in_g(risk: LossRisk, loss: float, g: Array, i: int) -> None:
         lambda at: risk.outer([loss], moved(at)),
         lambda at: risk.outer_slope_inner([loss], moved(at))[:, i],
         g[i : i + 1],
-        "outer_slope_inner is the derivative of outer",
+        f"outer_slope_inner is the derivative of outer: entry [{i}], ∂outer/∂g[{i}]",
         scale=abs(g[i]),
     )
 
@@ -137,9 +137,12 @@ def _check_gradient(risk: LossRisk, losses: Array, rng: np.random.Generator) -> 
 def _check_composition(risk: Composition, scale: float, rng: np.random.Generator) -> None:
     n = 100
     F = scale * rng.normal(size=(n, risk.n_outputs))
-    Y = scale * rng.normal(size=(n, risk.n_targets))
+    Y = scale * rng.normal(size=(n, risk.n_targets + risk.n_inputs))
     g = risk.estimate_at(Squared(), F, Y)
     require(g.shape == (risk.n_inner,), "estimate has n_inner numbers")
+    for name in ("inner", "outer"):
+        finite = np.isfinite(risk.tabulate(name, F, Y, g)).all()
+        require(finite, f"{name} is finite at predictions, targets and g of size {scale:g}")
     for c in range(risk.n_outputs):
         _check_slopes_in_f(risk, F, Y, g, c)
     for i in range(risk.n_inner):
@@ -160,10 +163,15 @@ def _check_composition(risk: Composition, scale: float, rng: np.random.Generator
 
 
 def _check_slopes_in_f(risk: Composition, F: Array, Y: Array, g: Array, c: int) -> None:
+    """Check column c of `inner_slope`, and entry c of `outer_slope_prediction`."""
+
     def moved(at: Array) -> Array:
         G = F.copy()
         G[:, c] = at
         return G
+
+    def where(row: int) -> str:
+        return _row(risk, F, Y, row)
 
     for i in range(risk.n_inner):
         assert_slope(
@@ -172,17 +180,21 @@ def _check_slopes_in_f(risk: Composition, F: Array, Y: Array, g: Array, c: int) 
                 :, i * risk.n_outputs + c
             ],
             F[:, c],
-            "inner_slope is the derivative of inner",
+            f"inner_slope is the derivative of inner: entry [{i}, {c}], ∂inner[{i}]/∂f[{c}]",
+            where=where,
         )
     assert_slope(
         lambda at: risk.tabulate("outer", moved(at), Y, g)[:, 0],
         lambda at: risk.tabulate("outer_slope_prediction", moved(at), Y, g)[:, c],
         F[:, c],
-        "outer_slope_prediction is the derivative of outer",
+        f"outer_slope_prediction is the derivative of outer: entry [{c}], ∂outer/∂f[{c}]",
+        where=where,
     )
 
 
 def _check_composition_in_g(risk: Composition, F: Array, Y: Array, g: Array, i: int) -> None:
+    """Check entry i of `outer_slope_inner`."""
+
     def moved(at: Array) -> Array:
         h = g.copy()
         h[i] = at[0]
@@ -194,5 +206,13 @@ def _check_composition_in_g(risk: Composition, F: Array, Y: Array, g: Array, i: 
             lambda at, f=f, y=y: risk.tabulate("outer", f, y, moved(at))[:, 0],  # type: ignore[misc]
             lambda at, f=f, y=y: risk.tabulate("outer_slope_inner", f, y, moved(at))[:, i],  # type: ignore[misc]
             g[i : i + 1],
-            "outer_slope_inner is the derivative of outer",
+            f"outer_slope_inner is the derivative of outer: entry [{i}], ∂outer/∂g[{i}]",
+            where=lambda _, row=row: f"{_row(risk, F, Y, row)}, {shown(g=g)}",  # type: ignore[misc]
         )
+
+
+def _row(risk: Composition, F: Array, Y: Array, row: int) -> str:
+    """Return the arguments of the functions at a row, for a message."""
+    r = risk.n_targets
+    x = {"x": Y[row, r:]} if risk.n_inputs > 0 else {}
+    return shown(f=F[row], y=Y[row, :r], **x)

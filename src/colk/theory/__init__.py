@@ -3,16 +3,27 @@
 The symbols are the paper's. The inequalities are derived again from its Lemmas 1, 2 and 3. They
 differ from the printed ones as follows:
 
+- Theorem 1 takes the atoms to be χ = ε/(αC) apart in H. This is false for COLK: a step adds two
+  points, which share the budget ε, and a new point may replace atoms that are farther away.
+  `bound_atoms` has another proof, and a bound of order (W/ε)^{2p} with the largest weight W.
 - Assumption 2 bounds second moments by G_h and G_ℓ; the rest of the paper uses G_h² and G_ℓ². Here
   G_h and G_ℓ are root mean squares, as in the proofs.
+- The general update has one kernel, κ(ξ, ·). Where h depends on θ too, as in Example 1 and in
+  Section V, the gradient has a second part with κ(θ, ·).
 - σ_f² = 4(U²G_h²G_ℓ² + λ²K²). The paper multiplies λ²K² by U² as well.
 - Lemma 2 needs ‖κ(ξ, ·)‖ ≤ U; the paper prints U². The lemma also drops a term 2ε². With both,
   Z₄ = (2 + 4L_h²L_ℓU)/λ₀ and λ = L_ℓUG_h²α/β + λ₀.
 - Theorem 2 prints Z₁α + Z₂β²/α twice; the derivation gives it once. Its ε ≤ δZ₄^{1/2}/Z₁^{3/2}
   does not follow: Z₄ε²/α ≤ δ/5 gives ε ≤ δ/(5√(Z₁Z₄)).
+- Theorem 2 asks for M ≥ Y'(Z₁/Z₄)^p. The ratio is inverted: the same inequality gives (Z₄/Z₁)^p.
+- Table I prints Ω((1/δ)^p) atoms for strongly convex objectives; Theorem 2 says (1/δ)^{2p}.
 - The tracker starts with an error: the first g is a single sample with variance σ_δ². This error
-  decays like (1 − β)^{2t}; the transient here includes it.
+  decays like (1 − β)^{2t}; the transient here includes it. The paper sets g₀ = 0 and δ₋₁ = 0
+  (Appendix C), so its g₁ is the same sample, but its proof counts no error for it.
 - Theorem 3 drops the terms in ε² from ‖f_{t+1} − f_t‖² ≤ α²σ_f² + 2ε²; they are kept here.
+- Section II says that the semivariance yields a convex formulation. It does not: the mean plus a
+  multiple η of the semivariance of a squared loss l is not convex in f. Where 2ηE(l − El)₊ > 1,
+  the risk falls if a loss below the mean rises, so the convexity of l does not carry over.
 
 The bounds are worst cases. The planned settings are safe, but slow by orders of magnitude. Use them
 to see how the settings scale with the accuracy.
@@ -24,6 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from colk._validation import check_count, check_number
+from colk.theory.atoms import bound_atoms
 from colk.theory.estimation import Constants, square
 
 __all__ = [
@@ -60,7 +72,7 @@ class Plan:
     steps : int
         T, the number of steps. A step takes two samples if θ and ξ are independent.
     max_atoms : float
-        Bound of Theorem 1 on the model order M.
+        The result of `bound_atoms` for α and ε.
 
     Examples
     --------
@@ -76,34 +88,6 @@ class Plan:
     regularization: float
     steps: int
     max_atoms: float
-
-
-def bound_atoms(constants: Constants, step_size: float, eps: float) -> float:
-    """Theorem 1: bound the model order M; the bound is of order (α/ε)^{2p}.
-
-    A point becomes an atom only if κ(x, ·) is at least χ = ε/(αC) away from the span of the atoms,
-    so atoms are χ apart in H. Since ‖κ(x, ·) − κ(x', ·)‖² ≤ 2L_κ‖x − x'‖, they are r = χ²/(2L_κ)
-    apart in the domain, and balls of radius r/2 around them do not overlap.
-
-    Examples
-    --------
-    >>> from colk.theory import Constants, bound_atoms
-    >>> constants = Constants(sides=(1.0,), kernel_lipschitz=10.0)
-    >>> bound_atoms(constants, step_size=0.1, eps=0.05)
-    81.0
-    """
-    check_number(step_size, "step_size", above=0.0)
-    check_number(eps, "eps", at_least=0.0)
-    if eps == 0.0:
-        return math.inf
-    p = len(constants.sides)
-    longest = step_size * constants.gradient_bound
-    separation = eps / longest if longest > 0.0 else math.inf
-    radius = min(1e300, square(separation) / (2.0 * constants.kernel_lipschitz) / 2.0)
-    if not radius > 0.0 or p > 330:  # for any radius, 2^p over the unit ball is beyond floats
-        return math.inf
-    unit_ball = math.pi ** (p / 2) / math.gamma(p / 2 + 1)
-    return float(math.prod((s + 2.0 * radius) / radius for s in constants.sides) / unit_ball)
 
 
 @dataclass(frozen=True)

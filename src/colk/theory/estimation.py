@@ -49,6 +49,8 @@ class Constants:
         C, the paper's C_ℓL_h: bound on a coefficient of a step (Assumption 5).
     norm_bound : float
         K: ‖f_t‖ ≤ K.
+    weight_bound : float
+        W: the absolute weights of f_t are at most W (`bound_atoms`).
     optimum_norm : float
         S: ‖f*‖ ≤ S.
     smoothness : float
@@ -75,6 +77,7 @@ class Constants:
     inner_deviation: float = 1.0
     gradient_bound: float = 1.0
     norm_bound: float = 1.0
+    weight_bound: float = 1.0
     optimum_norm: float = 1.0
     smoothness: float = 1.0
     initial_gap: float = 1.0
@@ -124,7 +127,8 @@ class Constants:
 
         The assumptions are about the whole path of f. This method evaluates them at f = 0,
         `optimum`/2 and `optimum`, and takes the largest value, which is an estimate and not a
-        bound. The smoothness is the largest secant between these three functions.
+        bound. The smoothness is the largest secant between these three functions, and W is the
+        largest absolute weight of `optimum`, so take a function of a learner to bound the atoms.
 
         Parameters
         ----------
@@ -170,6 +174,7 @@ class Constants:
             inner_lipschitz=bound * largest.pop("steepest"),
             gradient_bound=min(gradient_bound, seen) if seen > 0.0 else gradient_bound,
             norm_bound=norm_bound if norm_bound < math.inf else 2.0 * norm,
+            weight_bound=float(np.abs(optimum.weights).max(initial=0.0)),
             optimum_norm=norm,
             smoothness=_secant(functions, points, y, loss, risk, regularization),
             initial_gap=max(0.0, totals[0] - totals[-1]),

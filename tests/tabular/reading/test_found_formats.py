@@ -165,3 +165,35 @@ def test_what_is_no_text_is_replaced():
     import io
 
     assert Recoded(io.BytesIO(b"a\x81b"), "cp1252").read(9).decode() == "a�b"
+
+
+def test_the_work_per_column_does_not_grow_with_the_columns(tmp_path, monkeypatch):
+    """A schema that asks for all columns once for each of them takes minutes for 3,000 columns."""
+    import colk.tabular.reading.first_rows as first_rows
+    from colk.cli import main
+
+    n_calls = 0
+    plain = first_rows._plain
+
+    def counted(counts):
+        nonlocal n_calls
+        n_calls += 1
+        return plain(counts)
+
+    monkeypatch.setattr(first_rows, "_plain", counted)
+    names, path = [f"c{k}" for k in range(200)], tmp_path / "wide.csv"
+    rows = np.random.default_rng(0).normal(size=(30, 201)).round(2).astype(str)
+    path.write_text("\n".join(",".join(row) for row in [[*names, "y"], *rows]) + "\n")
+    flags = ["--target=y", f"--model={tmp_path / 'm.colk'}", "--kernel=gaussian"]
+    assert main(["fit", str(path), *flags]) == 0
+    assert n_calls < 40 * len(names)
+
+
+def test_the_baselines_of_a_wide_table_do_not_name_its_columns():
+    """The header of a file, which has the notes of a model, is limited to 1 MiB."""
+    from colk.model.baselines import Baselines
+
+    columns = {f"c{k}": np.arange(5.0) for k in range(600)}
+    sums = Baselines(list(columns), [], is_classification=False)
+    sums.add(columns, np.arange(5.0))
+    assert len(str(sums.fitted().state)) < 300

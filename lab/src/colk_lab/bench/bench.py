@@ -3,14 +3,16 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Track
-from colk_lab.bench.libraries import versions
 from colk_lab.bench.page import write_page
+from colk_lab.bench.peers import versions
 from colk_lab.bench.scores import to_csv
 from colk_lab.bench.tracks import TRACKS
+from colk_lab.data import final_run
 from colk_lab.origin import observe_origin
 from colk_lab.runner import Runner, Watch
 from colk_lab.tasks import Result
@@ -105,7 +107,8 @@ def bench(
     tracks = [TRACKS[name] for name in names]
     # Tracks that measure elapsed time run last, while nothing else runs.
     order = sorted(tracks, key=lambda track: track.alone)
-    scores = {t.key: _run(t, plan, alone if t.alone else several) for t in order}
+    with final_run() if plan.final else nullcontext():
+        scores = {t.key: _run(t, plan, alone if t.alone else several) for t in order}
     found = [score for track in tracks for score in scores[track.key]]
     computed, cached = (sum(getattr(r, n) for r in (several, alone)) for n in ("computed", "found"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,5 +125,7 @@ def _run(track: Track, plan: BenchPlan, run: Runner) -> list[CellScore]:
 
 
 def _score(track: Track, cell: Cell, result: Result) -> CellScore:
-    values = {name: float(value) for name, value in result.items()}
-    return CellScore(track.key, cell.problem, cell.peer, cell.seed, values)
+    texts = {name: str(value) for name, value in result.items() if value.dtype.kind == "U"}
+    values = {name: float(value) for name, value in result.items() if name not in texts}
+    part = track.parts.get(cell.problem, "")
+    return CellScore(track.key, cell.problem, cell.peer, cell.seed, values, part, texts)

@@ -1,27 +1,15 @@
 """Stream peers from CapyMOA with River's interface; they need Java."""
 
-import os
-import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-__all__ = ["CapyMoa", "absence"]
+__all__ = ["CapyMoa"]
 
 # CapyMOA must know the labels in advance, so each new label is mapped to one of these.
-_LABELS = tuple(str(number) for number in range(20))
+_LABELS = tuple(str(number) for number in range(30))
 Sample = dict[str, Any]
-
-
-def absence() -> str:
-    """Return the reason why CapyMOA cannot run here, or an empty string."""
-    if find_spec("capymoa") is None:
-        return "capymoa is not installed"
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        return "Java is not installed"
-    return ""
 
 
 class CapyMoa:
@@ -40,6 +28,8 @@ class CapyMoa:
         self._model: Any = None
         self._schema: Any = None
         self._labels: list[Any] = []
+        self._texts: dict[Any, dict[str, int]] = {}
+        self._latest: dict[Any, float] = {}
 
     def learn_one(self, x: Sample, y: Any) -> None:
         """Learn a sample."""
@@ -78,10 +68,19 @@ class CapyMoa:
         self._schema = Schema.from_custom([*map(str, x), "target"], "target", labels, "stream")
         self._model = self._make(self._schema)
 
+    def _number(self, name: Any, value: Any) -> float:
+        """Return a feature as a number: the latest one for a gap, and a number for each text."""
+        if isinstance(value, str):
+            known = self._texts.setdefault(name, {})
+            value = known.setdefault(value, len(known))
+        if value is not None:
+            self._latest[name] = float(value)
+        return self._latest.get(name, 0.0)
+
     def _instance(self, x: Sample, y: Any) -> Any:
         from capymoa.core import LabeledInstance, RegressionInstance
 
-        features = np.fromiter(x.values(), dtype=np.float64)
+        features = np.fromiter((self._number(*each) for each in x.items()), dtype=np.float64)
         if self._is_classifier:
             return LabeledInstance.from_array(self._schema, features, self._labels.index(y))
         return RegressionInstance.from_array(self._schema, features, float(y))

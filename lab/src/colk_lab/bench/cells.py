@@ -18,14 +18,17 @@ class BenchPlan:
     Parameters
     ----------
     quick : bool, default=False
-        Whether to use one seed, fewer rows and fewer trials. A run then takes minutes instead of a
-        quarter of an hour, but is too small to compare close methods.
+        Whether to use one seed, fewer sets and rows, and fewer trials. A run then takes three
+        minutes, but is too small to compare close methods.
     seed : int, default=0
         Seed of all random numbers.
+    final : bool, default=False
+        Whether to use the final sets, which `colk_lab.data` keeps for final tables.
     """
 
     quick: bool = False
     seed: int = 0
+    final: bool = False
 
     @property
     def seeds(self) -> range:
@@ -62,6 +65,8 @@ class Measure:
         Whether it is a time, which varies from run to run.
     is_memory : bool, default=False
         Whether it is the memory of a process, which also varies from run to run.
+    floor : float, default=0.0
+        Smaller values count as this one in ratios.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Measure:
     aim: float = 0.0
     is_time: bool = False
     is_memory: bool = False
+    floor: float = 0.0
 
     @property
     def repeats(self) -> bool:
@@ -104,13 +110,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellScore:
-    """The measured values of a cell, by the name of the measure."""
+    """The measured values of a cell, by the name of the measure.
+
+    `part` says whether the data are a final set, a development set, or neither. `texts` has what
+    the method says, such as warnings.
+    """
 
     track: str
     problem: str
     peer: str
     seed: int
-    values: Mapping[str, float]
+    values: dict[str, float]
+    part: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,6 +149,11 @@ class Track:
     remarks : callable, optional
         Returns sentences about the scores of a run, for example whether a published result was
         reached. Default: no remarks.
+    parts : mapping of str to str
+        The part of each problem: "development" if it may be used for choices, or "final". Default:
+        problems without parts, such as generators.
+    overlap : float, default=0.0
+        Rows for testing divided by rows for training, if seeds are random splits of the same rows.
     """
 
     key: str
@@ -148,6 +165,8 @@ class Track:
     alone: bool = False
     ours: str = "colk"
     remarks: Callable[[Sequence[CellScore]], list[str]] = lambda scores: []
+    parts: Mapping[str, str] = field(default_factory=dict)
+    overlap: float = 0.0
 
 
 def cell(

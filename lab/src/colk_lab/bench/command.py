@@ -17,13 +17,16 @@ and a table, bench/bench.csv. The page begins with the problems on which colk is
 not the best choice. Nothing is downloaded.
 
 tracks:
-  regression      batch regression: error, time and size of the model
-  classification  batch classification
+  regression      real tables: error, times and size of the model
+  classification  real tables with classes: also calibration
   streams         regression on streams, each sample predicted before it is learned
   label_streams   classification on streams
+  hard_tables     tables that are difficult for one reason, and what the user is told
+  hard_streams    streams on which something changes
   bike            a year of bike rentals: forecasts with intervals
+  series          forecasts of the next value of a series
   small           error against the number of points, with outliers
-  intervals       coverage and width of prediction intervals
+  intervals       coverage and width of intervals, on real tables and on a stream
   tails           the worst tenth of the errors, under several objectives
   outliers        training targets with outliers
   scaling         time of a fit as rows, features and atoms grow
@@ -50,6 +53,11 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="small problems and one seed, a test of the command that is too small to compare",
     )
+    parser.add_argument(
+        "--final",
+        action="store_true",
+        help="also use the sets that are kept for final tables; the headline is computed on them",
+    )
     add_random_jobs(parser)
     parser.add_argument(
         "--out",
@@ -71,12 +79,18 @@ def _run(arguments: argparse.Namespace) -> None:
     from colk_lab.progress import Progress
 
     names = list(TRACKS) if "all" in arguments.tracks else arguments.tracks
-    plan, jobs = BenchPlan(arguments.quick, arguments.seed), check_count(arguments.jobs, "jobs")
+    plan = BenchPlan(arguments.quick, arguments.seed, arguments.final)
+    jobs = check_count(arguments.jobs, "jobs")
     check_folder(arguments.out, "--out")
     check_file(arguments.out / "bench.html", "the page")
-    print(f"colk: comparing {', '.join(names)} in {arguments.out}", file=sys.stderr)
+    seconds = expected_seconds(names, plan, jobs)
+    print(
+        f"colk: comparing {', '.join(names)} in {arguments.out}; "
+        f"about {max(1, round(seconds / jobs / 60))} min with {jobs} idle cores",
+        file=sys.stderr,
+    )
     try:
-        with interruptible(), Progress(expected_seconds(names, plan, jobs), jobs) as progress:
+        with interruptible(), Progress(seconds, jobs) as progress:
             made = bench(names, plan, arguments.out, jobs, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the same command continues the run") from None

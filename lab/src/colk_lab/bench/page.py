@@ -12,10 +12,11 @@ from colk.cli.pages.drawing import draw
 from colk.cli.pages.render import inline
 from colk.persistence.atomic import write_whole
 from colk_lab.bench.cells import BenchPlan, CellScore, Measure, Track
-from colk_lab.bench.libraries import missing_libraries, versions
-from colk_lab.bench.scores import Behind, SeedSummary, behind, ratios, summarise
+from colk_lab.bench.peers import missing, versions
+from colk_lab.bench.scores import Behind, SeedSummary, behind, headline, ratios, summarise
 from colk_lab.origin import Origin
 from colk_lab.pages.render import render
+from colk_lab.places import draw_places, places
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,21 +73,25 @@ def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
         (peer, [_cell(found[p].get(peer), measure.digits, best[p] == peer) for p in found])
         for peer in peers
     ]
-    return {"head": list(found), "rows": rows, "caption": measure.text}
+    marks = {"development": "dev.", "final": "final", "": ""}
+    head = [(problem, marks[track.parts.get(problem, "")]) for problem in found]
+    return {"head": head, "rows": rows, "caption": measure.text}
 
 
-def relative(found: Summaries) -> dict[str, float]:
+def relative(found: Summaries, floor: float = 0.0) -> dict[str, float]:
     """Return the geometric mean over problems of a peer's value divided by the best value.
 
-    Peers that lack a problem are left out. The result is empty if a value is not positive.
+    Peers that lack a problem are left out. The result is empty if a value is not positive; values
+    below `floor` count as the floor.
     """
-    if any(each.mean <= 0.0 for by_peer in found.values() for each in by_peer.values()):
-        return {}
     shares: dict[str, list[float]] = {}
     for by_peer in found.values():
-        least = min(summary.mean for summary in by_peer.values())
-        for peer, summary in by_peer.items():
-            shares.setdefault(peer, []).append(summary.mean / least)
+        values = {peer: max(summary.mean, floor) for peer, summary in by_peer.items()}
+        least = min(values.values())
+        if not least > 0.0:
+            return {}
+        for peer, value in values.items():
+            shares.setdefault(peer, []).append(value / least)
     return {
         peer: float(np.exp(np.mean(np.log(values))))
         for peer, values in shares.items()
@@ -123,9 +128,12 @@ def _medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
 def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
     """Write a name beside each point, shifted up if it would overlap other names."""
     axes.autoscale_view()
-    taken: list[tuple[float, float, float]] = []
+    scale = 72.0 / axes.figure.dpi
+    spots = [axes.transData.transform(place) * scale for place in points.values()]
+    # The left and right ends and the base of each point and name.
+    taken = [(float(x) - 4.0, float(x) + 4.0, float(y) - 3.0) for x, y in spots]
     for name, place in sorted(points.items(), key=lambda item: item[1][1]):
-        x, y = axes.transData.transform(place) * 72.0 / axes.figure.dpi
+        x, y = axes.transData.transform(place) * scale
         left, right, base = x + 5.0, x + 5.0 + _LETTER * len(name), y + 4.0
         while any(abs(base - b) < _LINE and left < e and a < right for a, e, b in taken):
             base += 1.0
@@ -134,26 +142,48 @@ def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
 
 
 def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Markup | None:
-    """Draw error against time, if the track measures both."""
-    clock = next((measure for measure in track.measures[1:] if measure.is_time), None)
-    shares = relative(found)
-    if clock is None or len(shares) < 3:
+    """Draw error against time and against bytes, if the track measures them."""
+    costs = [each for each in track.measures[1:] if each.is_time][:1]
+    costs += [each for each in track.measures[1:] if each.name == "bytes"]
+    shares = relative(found, track.measures[0].floor)
+    shares.pop("constant", None)  # its large error would hide the differences of the others
+    if not costs or len(shares) < 3:
         return None
-    times = _medians(scores, clock)
-    title = f"{track.title}: {track.measures[0].name} relative to the best, against {clock.name}"
+    name = track.measures[0].name
+    title = f"{track.title}: {name} relative to the best, against " + " and ".join(
+        each.name for each in costs
+    )
 
     def paint(figure: "Figure") -> None:
-        axes = figure.add_subplot()
-        for peer, ratio in shares.items():
-            is_ours = peer.startswith(track.ours)
-            color = "#D55E00" if is_ours else "#0072B2"
-            axes.plot(times[peer], ratio, "o", color=color)
-        axes.set(xscale="log", yscale="log", xlabel=clock.text.rstrip("."))
-        axes.set_ylabel(f"{track.measures[0].name}, relative to the best")
-        axes.margins(x=0.25, y=0.12)
-        _name_points(axes, {peer: (times[peer], ratio) for peer, ratio in shares.items()})
+        for place, cost in enumerate(costs):
+            axes = figure.add_subplot(1, len(costs), place + 1)
+            values = _medians(scores, cost)
+            points = {peer: (values[peer], ratio) for peer, ratio in shares.items()}
+            for peer, point in points.items():
+                color = "#D55E00" if peer.startswith(track.ours) else "#0072B2"
+                axes.plot(*point, "o", color=color)
+            axes.set(xscale="log", yscale="log", xlabel=cost.text.rstrip("."))
+            axes.set_ylabel(f"{name}, relative to the best" if place == 0 else "")
+            axes.margins(x=0.35, y=0.12)
+            _name_points(axes, points)
 
-    return inline(draw(paint, 7.5, 4.2, "svg")[0], track.key, title)
+    return inline(draw(paint, 5.2 * len(costs) + 2.0, 4.2, "svg")[0], track.key, title)
+
+
+def _diagram(track: Track, found: Summaries) -> dict[str, Any] | None:
+    """Return the places of the peers over the problems, with a picture, or None for too few."""
+    measure = track.measures[0]
+    badness = {
+        problem: {peer: measure.badness(summary.mean) for peer, summary in by_peer.items()}
+        for problem, by_peer in found.items()
+    }
+    compared = places(badness)
+    if compared is None:
+        return None
+    height = 0.9 + 0.28 * (len(compared.means) + len(compared.groups))
+    svg = draw(lambda figure: draw_places(figure, compared, track.ours), 8.0, height, "svg")[0]
+    picture = inline(svg, f"{track.key}-places", f"{track.title}: mean places")
+    return {"picture": picture, "p": number(compared.p_equal, 2), "n": compared.n_problems}
 
 
 def _told(each: Behind) -> str:
@@ -164,21 +194,36 @@ def _told(each: Behind) -> str:
 
 def _share_behind(tracks: Sequence[Track], scores: Sequence[CellScore]) -> str:
     """Return a text with the number of problems on which another method is better."""
+    own = {track.key: [s for s in scores if s.track == track.key] for track in tracks}
+    judged = [score for each in own.values() for score in headline(each)]
     n_behind = sum(len(behind(track, scores)) for track in tracks)
-    n_problems = len({(score.track, score.problem) for score in scores})
+    n_problems = len({(score.track, score.problem) for score in judged})
     return f"On {n_behind} of {n_problems} problems"
+
+
+def _judged(scores: Sequence[CellScore]) -> str:
+    """Return on which problems a track is judged."""
+    parts = {score.part for score in scores}
+    if parts == {"final"}:
+        return "Judged on the final sets only, which were never used for a choice."
+    if "development" in parts:
+        return "Judged on development sets, because this is not a final run."
+    return ""
 
 
 def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
     own = [score for score in scores if score.track == track.key]
-    found = summarise(own, track.measures[0].name)
+    found, judged = summarise(own, track.measures[0].name), headline(own)
+    summaries = summarise(judged, track.measures[0].name)
     return {
         "key": track.key,
         "title": track.title,
         "question": track.question,
         "main": _main_table(track, found),
-        "peers": _peer_table(track, own, found),
-        "picture": _picture(track, own, found),
+        "peers": _peer_table(track, judged, summaries),
+        "picture": _picture(track, judged, summaries),
+        "diagram": _diagram(track, summaries),
+        "judged": _judged(judged),
         "notes": {name: text for name, text in track.notes.items() if name in found},
         "behind": [_told(each) for each in behind(track, scores)],
         "remarks": track.remarks(own),
@@ -196,13 +241,14 @@ def write_page(
     sections = [_section(track, scores) for track in tracks]
     facts = {name: text for name, text in origin.pairs.items() if name != "Paper"}
     facts["Other libraries"] = ", ".join(v for v in versions() if v not in origin.packages)
-    facts |= {f"Without {name}": why for name, why in missing_libraries().items()}
+    facts |= {f"Without {name}": why for name, why in missing().items()}
     page = render(
         "bench",
         title="colk compared with other methods",
         sections=sections,
         facts=facts,
         quick=plan.quick,
+        final=plan.final,
         share_behind=_share_behind(tracks, scores),
     )
     path = folder / "bench.html"

@@ -9,10 +9,20 @@ import numpy as np
 from scipy.stats import t as student
 
 from colk_lab.bench.cells import CellScore, Measure, Track
+from colk_lab.statistics import mean_interval
 
-__all__ = ["Behind", "SeedSummary", "behind", "ratios", "read_csv", "summarise", "to_csv"]
+__all__ = [
+    "Behind",
+    "SeedSummary",
+    "behind",
+    "headline",
+    "ratios",
+    "read_csv",
+    "summarise",
+    "to_csv",
+]
 
-# A peer is better than colk if it is ahead by this share and by more than the noise over seeds.
+# A peer is better than colk if it is ahead by this share, and by more than the noise.
 _AHEAD = 0.02
 
 
@@ -32,11 +42,16 @@ class SeedSummary:
         >>> SeedSummary.of([1.0, 1.0])
         SeedSummary(mean=1.0, half=0.0)
         """
-        array, half = np.asarray(values, dtype=float), 0.0
-        if len(array) > 1:
-            factor = float(student.ppf(0.975, len(array) - 1))
-            half = factor * float(array.std(ddof=1)) / len(array) ** 0.5
-        return cls(float(array.mean()), half)
+        if len(values) == 1:
+            return cls(float(values[0]), 0.0)
+        found = mean_interval(values)
+        return cls(found.value, found.half)
+
+
+def headline(scores: Sequence[CellScore]) -> list[CellScore]:
+    """Return the scores on which a track is judged: on final sets, if the run has any."""
+    final = [score for score in scores if score.part == "final"]
+    return final or list(scores)
 
 
 def summarise(scores: Sequence[CellScore], measure: str) -> dict[str, dict[str, SeedSummary]]:
@@ -59,9 +74,9 @@ def ratios(track: Track, scores: Sequence[CellScore]) -> dict[str, SeedSummary]:
     geometric mean over the problems. Peers that lack a problem are left out. The result is empty if
     a value is not positive.
     """
-    name = track.measures[0].name
+    name, floor = track.measures[0].name, track.measures[0].floor
     values = {
-        (score.problem, score.peer, score.seed): score.values[name]
+        (score.problem, score.peer, score.seed): max(score.values[name], floor)
         for score in scores
         if score.track == track.key and name in score.values
     }
@@ -74,19 +89,21 @@ def ratios(track: Track, scores: Sequence[CellScore]) -> dict[str, SeedSummary]:
         if ours is not None:
             logs.setdefault(peer, {}).setdefault(problem, []).append(float(np.log(value / ours)))
     return {
-        peer: _geometric(list(by_problem.values()))
+        peer: _geometric(list(by_problem.values()), track.overlap)
         for peer, by_problem in logs.items()
         if set(by_problem) == problems
     }
 
 
-def _geometric(logs: list[list[float]]) -> SeedSummary:
+def _geometric(logs: list[list[float]], overlap: float) -> SeedSummary:
     """Return the geometric mean over problems, given logarithms of ratios for each problem."""
     repeated = [found for found in logs if len(found) > 1]
     mean = float(np.exp(np.mean([np.mean(found) for found in logs])))
     if not repeated:
         return SeedSummary(mean, 0.0)
-    variance = sum(float(np.var(found, ddof=1)) / len(found) for found in repeated)
+    variance = sum(
+        float(np.var(found, ddof=1)) * (1.0 / len(found) + overlap) for found in repeated
+    )
     factor = float(student.ppf(0.975, sum(len(found) - 1 for found in repeated)))
     return SeedSummary(mean, mean * factor * variance**0.5 / len(logs))
 
@@ -104,26 +121,48 @@ class Behind:
 
 
 def behind(track: Track, scores: Sequence[CellScore]) -> list[Behind]:
-    """Return the problems on which the best peer is better than colk by more than the noise."""
+    """Return the problems on which the best peer is better than colk by more than the noise.
+
+    The noise is the 95 % interval of the difference, paired over seeds. One seed has no noise.
+    """
     measure, found = track.measures[0], []
-    own = [score for score in scores if score.track == track.key]
+    own = headline([score for score in scores if score.track == track.key])
     for problem, peers in summarise(own, measure.name).items():
         others = {
-            name: summary
+            name: summary.mean
             for name, summary in peers.items()
             if not name.startswith(track.ours) and np.isfinite(summary.mean)
         }
         if track.ours not in peers or not others:
             continue
-        ours = peers[track.ours]
-        name = min(others, key=lambda peer: measure.badness(others[peer].mean))
-        lead = measure.badness(ours.mean) - measure.badness(others[name].mean)
-        if lead > max(_AHEAD * abs(others[name].mean), ours.half, others[name].half):
-            found.append(Behind(track.title, problem, measure, name, others[name].mean, ours.mean))
+        name = min(others, key=lambda peer: measure.badness(others[peer]))
+        here = [score for score in own if score.problem == problem]
+        lead = _lead(measure, here, track.ours, name, track.overlap)
+        if lead > _AHEAD * abs(others[name]):
+            ours = peers[track.ours].mean
+            found.append(Behind(track.title, problem, measure, name, others[name], ours))
     return found
 
 
-_COLUMNS = ("track", "problem", "peer", "seed", "measure", "value")
+def _lead(
+    measure: Measure, scores: Sequence[CellScore], ours: str, theirs: str, overlap: float
+) -> float:
+    """Return how much better a peer is than ours; 0 if the difference may be noise."""
+    by_peer: dict[str, dict[int, float]] = {ours: {}, theirs: {}}
+    for score in scores:
+        if score.peer in by_peer and measure.name in score.values:
+            by_peer[score.peer][score.seed] = measure.badness(score.values[measure.name])
+    seeds = by_peer[ours].keys() & by_peer[theirs].keys()
+    differences = [by_peer[ours][seed] - by_peer[theirs][seed] for seed in seeds]
+    if len(differences) < 2:
+        return sum(differences)
+    interval = mean_interval(differences, overlap)
+    return interval.value if interval.low > 0.0 else 0.0
+
+
+# Begins the name of a measure that is a text.
+_TEXT = "text: "
+_COLUMNS = ("track", "problem", "part", "peer", "seed", "measure", "value")
 
 
 def to_csv(scores: Sequence[CellScore]) -> str:
@@ -133,9 +172,10 @@ def to_csv(scores: Sequence[CellScore]) -> str:
     writer.writerow(_COLUMNS)
     for score in scores:
         for measure, value in score.values.items():
-            writer.writerow(
-                (score.track, score.problem, score.peer, score.seed, measure, repr(value))
-            )
+            place = score.track, score.problem, score.part, score.peer, score.seed
+            writer.writerow((*place, measure, repr(value)))
+        for name, text in score.texts.items():
+            writer.writerow((*place, _TEXT + name, text))
     return file.getvalue()
 
 
@@ -148,8 +188,13 @@ def read_csv(text: str) -> list[CellScore]:
     >>> read_csv(to_csv(scores)) == scores
     True
     """
-    values: dict[tuple[str, str, str, int], dict[str, float]] = {}
+    found: dict[tuple[str, str, str, int], CellScore] = {}
     for row in csv.DictReader(io.StringIO(text)):
-        key = (row["track"], row["problem"], row["peer"], int(row["seed"]))
-        values.setdefault(key, {})[row["measure"]] = float(row["value"])
-    return [CellScore(*key, found) for key, found in values.items()]
+        place = row["track"], row["problem"], row["peer"], int(row["seed"])
+        # Files of earlier runs have no parts.
+        score = found.setdefault(place, CellScore(*place, {}, row.get("part") or "", {}))
+        if row["measure"].startswith(_TEXT):
+            score.texts[row["measure"].removeprefix(_TEXT)] = row["value"]
+        else:
+            score.values[row["measure"]] = float(row["value"])
+    return list(found.values())

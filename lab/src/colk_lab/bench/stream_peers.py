@@ -3,6 +3,7 @@
 from typing import Any
 
 from river import (
+    compose,
     dummy,
     ensemble,
     forest,
@@ -14,9 +15,11 @@ from river import (
 )
 
 from colk import river as colk_river
-from colk_lab.bench.capymoa_peers import CapyMoa, absence
+from colk.river import drop_missing
+from colk_lab.bench.capymoa_peers import CapyMoa
+from colk_lab.bench.peers import absence
 
-__all__ = ["STREAM_PEERS", "StreamPeer"]
+__all__ = ["STREAM_PEERS", "StreamPeer", "as_numbers", "last_target"]
 
 
 class StreamPeer:
@@ -33,8 +36,11 @@ class StreamPeer:
         raise NotImplementedError
 
 
-def _scaled(model: Any) -> Any:
-    return preprocessing.StandardScaler() | model
+def as_numbers(model: Any) -> Any:
+    """Give a model numbers: scaled, none for a gap, and a column for each text."""
+    texts = compose.SelectType(str) | preprocessing.OneHotEncoder()
+    scaled = compose.SelectType(int, float) | preprocessing.StandardScaler()
+    return (scaled + texts) | model
 
 
 class ColkStream(StreamPeer):
@@ -46,7 +52,9 @@ class ColkStream(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         kind = colk_river.COLKClassifier if is_classifier else colk_river.COLKRegressor
-        return _scaled(kind())
+        kept: Any = compose.FuncTransformer(drop_missing)
+        scaled = kept | compose.SelectType(int, float) | preprocessing.StandardScaler()
+        return (scaled + compose.SelectType(str)) | kind()
 
 
 class LinearStream(StreamPeer):
@@ -57,8 +65,8 @@ class LinearStream(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
-            return _scaled(linear_model.SoftmaxRegression())
-        return _scaled(linear_model.LinearRegression())
+            return as_numbers(linear_model.SoftmaxRegression())
+        return as_numbers(linear_model.LinearRegression())
 
 
 class HoeffdingTree(StreamPeer):
@@ -69,8 +77,8 @@ class HoeffdingTree(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
-            return tree.HoeffdingAdaptiveTreeClassifier(seed=1)
-        return _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=1))
+            return as_numbers(tree.HoeffdingAdaptiveTreeClassifier(seed=1))
+        return as_numbers(tree.HoeffdingAdaptiveTreeRegressor(seed=1))
 
 
 class AdaptiveForest(StreamPeer):
@@ -81,8 +89,8 @@ class AdaptiveForest(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
-            return forest.ARFClassifier(seed=1)
-        return _scaled(forest.ARFRegressor(seed=1))
+            return as_numbers(forest.ARFClassifier(seed=1))
+        return as_numbers(forest.ARFRegressor(seed=1))
 
 
 class RandomPatches(StreamPeer):
@@ -93,8 +101,8 @@ class RandomPatches(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
-            return ensemble.SRPClassifier(n_models=10, seed=1)
-        return _scaled(ensemble.SRPRegressor(n_models=10, seed=1))
+            return as_numbers(ensemble.SRPClassifier(n_models=10, seed=1))
+        return as_numbers(ensemble.SRPRegressor(n_models=10, seed=1))
 
 
 class MondrianForest(StreamPeer):
@@ -105,8 +113,8 @@ class MondrianForest(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
-            return forest.AMFClassifier(seed=1)
-        return _scaled(forest.AMFRegressor(seed=1))
+            return as_numbers(forest.AMFClassifier(seed=1))
+        return as_numbers(forest.AMFRegressor(seed=1))
 
 
 class Neighbours(StreamPeer):
@@ -121,7 +129,15 @@ class Neighbours(StreamPeer):
 
     def model(self, is_classifier: bool) -> Any:
         kind = neighbors.KNNClassifier if is_classifier else neighbors.KNNRegressor
-        return _scaled(kind(engine=neighbors.LazySearch(window_size=1000)))
+        return as_numbers(kind(engine=neighbors.LazySearch(window_size=1000)))
+
+
+def last_target() -> Any:
+    """Return a model that predicts the latest target.
+
+    In River, `Shift(0)` is the latest target and `Shift(1)` the one before it.
+    """
+    return dummy.StatisticRegressor(stats.Shift(0))
 
 
 class NoChange(StreamPeer):
@@ -133,7 +149,7 @@ class NoChange(StreamPeer):
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
             return dummy.NoChangeClassifier()
-        return dummy.StatisticRegressor(stats.Shift(1))
+        return last_target()
 
 
 class MoaForest(StreamPeer):
@@ -167,7 +183,7 @@ class MoaBest(StreamPeer):
 def _known() -> list[StreamPeer]:
     peers = [ColkStream(), LinearStream(), HoeffdingTree(), AdaptiveForest(), RandomPatches()]
     peers += [MondrianForest(), Neighbours(), NoChange()]
-    return peers if absence() else [*peers, MoaForest(), MoaBest()]
+    return peers if absence("capymoa") else [*peers, MoaForest(), MoaBest()]
 
 
 STREAM_PEERS = {peer.name: peer for peer in _known()}

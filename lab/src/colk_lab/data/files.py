@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 __all__ = ["MissingPackage", "as_text", "folder_of", "read_commas", "read_keel", "read_sheet"]
@@ -129,5 +130,6 @@ def _parted(
 
 
 def as_text(values: Any) -> Any:
-    """Return a column as categories of texts without spaces around them."""
-    return values.astype("string").str.strip().astype("category")
+    """Return a column as categories of texts without spaces around them; a gap is NaN."""
+    texts = values.astype("string").str.strip().to_numpy(dtype=object, na_value=np.nan)
+    return pd.Series(pd.Categorical(texts), index=values.index)

@@ -38,6 +38,8 @@ class RunPlan:
     --------
     >>> RunPlan(runs=2, scale=0.1).size(24000)
     2400
+    >>> RunPlan(runs=4).warning[:51]
+    'no claim is judged: this needs at least 5 runs (--r'
     """
 
     runs: int = _RUNS
@@ -59,6 +61,22 @@ class RunPlan:
         if self.runs < _RUNS:
             return "runs"
         return "samples" if self.scale < 1.0 else ""
+
+    @property
+    def warning(self) -> str:
+        """What a run of this size cannot do, and the size that it needs; empty for a full run."""
+        if not self.lacks:
+            return ""
+        if self.can_judge:
+            return (
+                f"claims whose intervals are too wide stay open; {_RUNS} runs and all samples "
+                "judge every claim"
+            )
+        return (
+            f"no claim is judged: this needs at least {_FEWEST_RUNS} runs (--runs) and "
+            f"{100 * _LEAST_SCALE:g} % of the samples (--scale), and {_RUNS} runs to judge every "
+            "claim. The table counts the estimates that agree"
+        )
 
     @property
     def can_judge(self) -> bool:

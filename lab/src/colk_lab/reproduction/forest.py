@@ -181,7 +181,7 @@ def axis(checks: Iterable[Check], unit: str) -> Axis:
 
     Examples
     --------
-    >>> from colk_lab.reproduction.statistics import Interval
+    >>> from colk_lab.statistics import Interval
     >>> found = axis([Check("a", Interval(10.0, -5.0, 30.0), high=0.0)], "%")
     >>> found.low < -5.0 < 30.0 < found.high
     True
@@ -206,7 +206,7 @@ def region(check: Check, unit: str) -> str:
 
     Examples
     --------
-    >>> from colk_lab.reproduction.statistics import Interval
+    >>> from colk_lab.statistics import Interval
     >>> region(Check("a", Interval(0.0, 0.0, 0.0), high=5.0), "%")
     'below 5.0\xa0%'
     """

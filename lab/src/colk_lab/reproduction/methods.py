@@ -27,6 +27,8 @@ from colk_lab.reproduction.laws import generator
 
 __all__ = [
     "BANDWIDTH",
+    "CLIP",
+    "CLIPS",
     "COMPARED",
     "METHODS",
     "N_FEATURES",
@@ -34,6 +36,8 @@ __all__ = [
     "Method",
     "Settings",
     "choose",
+    "clipped",
+    "column",
     "described",
     "trials",
 ]
@@ -46,6 +50,10 @@ RISK = CentralMoments(order=4, weight=0.1)
 N_FEATURES = 50
 _STEP = {"step_size": 0.02}
 _PRINTED = {**_STEP, "tracking_rate": 0.01}
+
+# The bound C of Assumption 5, which the paper does not print; CLIP is the default of colk.
+CLIPS = (1.0, 3.0, 10.0, 30.0, 100.0)
+CLIP = 10.0
 
 _STEPS = {"step_size": (0.003, 0.5), "gradient_bound": (0.3, 100.0)}
 _RATES = {"tracking_rate": (0.003, 0.3)}
@@ -196,6 +204,28 @@ METHODS = {
 
 # The methods of the paper's comparison. This library adds the others.
 COMPARED = tuple(name for name, method in METHODS.items() if method.printed)
+
+
+def clipped(name: str, clip: float) -> dict[str, float]:
+    """Return a method's printed settings with a bound on the gradient.
+
+    Examples
+    --------
+    >>> clipped("polk", 3.0)
+    {'step_size': 0.5, 'parsimony': 0.09, 'gradient_bound': 3.0}
+    """
+    return {**METHODS[name].printed, "gradient_bound": clip}
+
+
+def column(clip: float) -> str:
+    """Return the name of the printed protocol with a bound on the gradient.
+
+    Examples
+    --------
+    >>> column(10.0), column(30.0)
+    ('printed', 'C = 30')
+    """
+    return "printed" if clip == CLIP else f"C = {clip:g}"
 
 
 def described(settings: Settings) -> str:

@@ -16,7 +16,7 @@ from colk_lab.reproduction.words import listed, percent, show, span
 __all__ = ["page"]
 
 _CLASSES = dict(zip(OUTCOMES, ("yes", "part", "no", "few", "few"), strict=True))
-_COLUMNS = {"printed": "printed settings", "tuned": "tuned settings"}
+_COLUMNS = {"printed": "printed, C = 10", "tuned": "tuned"}
 _STATES = {"supports": "supports", "contradicts": "contradicts", "open": "leaves it open"}
 
 Rows = list[tuple[str, ...]]
@@ -85,7 +85,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 def _believed(verdicts: Sequence[Verdict]) -> list[str]:
     """Return sentences that say which claims hold, which hold in part, and which do not."""
     clauses = {
-        outcome: [f"that {v.short}" for v in verdicts if v.outcome == outcome]
+        outcome: [f"that {v.short}{_share(v)}" for v in verdicts if v.outcome == outcome]
         for outcome in ("holds", "holds in part", "does not hold")
     }
     true = [f"You can believe {listed(clauses['holds'])}."] * bool(clauses["holds"])
@@ -95,6 +95,12 @@ def _believed(verdicts: Sequence[Verdict]) -> list[str]:
         *part * bool(clauses["holds in part"]),
         *(f"It is not true {clause}." for clause in clauses["does not hold"]),
     ]
+
+
+def _share(verdict: Verdict) -> str:
+    """Return the count of a claim that holds in part, in brackets."""
+    told = verdict.told.removeprefix("holds in ")
+    return f" ({told})" if verdict.outcome == "holds in part" else ""
 
 
 def _intervals(verdict: Verdict) -> list[tuple[tuple[str, ...], Rows]]:

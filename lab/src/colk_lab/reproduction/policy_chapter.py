@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from colk.rl import agreement
 from colk_lab.reproduction import policy
 from colk_lab.reproduction.chapter import Chapter, Figure, RunPlan, Table
-from colk_lab.reproduction.statistics import Interval, mean_interval
 from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import percent
+from colk_lab.statistics import Interval, mean_interval
 from colk_lab.tasks import Result, Run, Task
 
 __all__ = ["expected_tasks", "policy_evaluation"]

@@ -100,7 +100,7 @@ def _cell(value: Any) -> Any:
 def _write_verdicts(verdicts: Sequence[Verdict], folder: Path) -> None:
     rows = [
         (
-            *(plain(text) for text in (v.claim, v.where, v.outcome, part.title, check.label)),
+            *(plain(text) for text in (v.claim, v.where, v.told, part.title, check.label)),
             check.column,
             v.unit,
             check.interval.value,

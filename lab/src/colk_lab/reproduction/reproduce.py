@@ -40,10 +40,10 @@ class Study:
 
 
 STUDIES = {
-    "outliers": Study(outliers.expected_tasks, outliers.outliers, n_figures=5),
+    "outliers": Study(outliers.expected_tasks, outliers.outliers, n_figures=6),
     "lidar": Study(lidar.expected_tasks, lidar.lidar, n_figures=3),
     "risk": Study(risk.expected_tasks, risk.risk, n_figures=1),
-    "theory": Study(theory.expected_tasks, theory.theory, n_figures=4),
+    "theory": Study(theory.expected_tasks, theory.theory, n_figures=5),
     "policy": Study(policy_chapter.expected_tasks, policy_chapter.policy_evaluation, n_figures=3),
 }
 

@@ -6,7 +6,7 @@ from math import isinf
 from typing import Literal
 
 from colk_lab.reproduction.chapter import RunPlan
-from colk_lab.reproduction.statistics import Interval
+from colk_lab.statistics import Interval
 
 __all__ = ["NEGLIGIBLE", "OUTCOMES", "Check", "Measured", "Outcome", "Part", "State", "Verdict"]
 
@@ -105,6 +105,12 @@ class Part:
     needs: Literal["all", "any"] = "all"
 
     @property
+    def agrees(self) -> bool:
+        """Whether the estimates of all checks, or of at least one, lie in their regions."""
+        inside = [check.low <= check.interval.value <= check.high for check in self.checks]
+        return any(inside) if self.needs == "any" else all(inside)
+
+    @property
     def state(self) -> State:
         """Whether the checks together support or contradict the claim, or leave it open."""
         states = {check.state for check in self.checks}
@@ -162,8 +168,8 @@ class Verdict:
     >>> told |= {"where": "Section V", "found": ["5 %"]}
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan()).outcome
     'holds'
-    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan(runs=2)).outcome
-    'not enough runs'
+    >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan(runs=2)).told
+    'not enough runs; estimates agree in 1 of 1'
     """
 
     short: str
@@ -192,6 +198,20 @@ class Verdict:
         if supported:
             return "holds in part"
         return "does not hold" if contradicted else short
+
+    @property
+    def told(self) -> str:
+        """The verdict with the number of parts that support the claim.
+
+        If there are not enough runs, it counts the parts whose estimate lies in its region.
+        """
+        count, total = sum(part.state == "supports" for part in self.parts), len(self.parts)
+        if self.outcome == "holds in part":
+            return f"holds in {count} of {total}"
+        if self.outcome in ("holds", "does not hold"):
+            return self.outcome
+        agree = sum(part.agrees for part in self.parts)
+        return f"{self.outcome}; estimates agree in {agree} of {total}"
 
     @property
     def checks(self) -> list[Check]:

@@ -1,6 +1,6 @@
 """Write numbers and comparisons as text; the minus sign is always U+2212."""
 
-from colk_lab.reproduction.statistics import Interval
+from colk_lab.statistics import Interval
 
 __all__ = [
     "MINUS",

@@ -46,13 +46,15 @@ class Signature(NamedTuple):
     """Arguments and result of a function.
 
     `kind` names the corresponding C function. `sizes` are the sizes (q, r, m) of a prediction, a
-    target and g, or those of u and v for the gradient of a kernel.
+    target and g, or those of u and v for the gradient of a kernel. `n_inputs` numbers of x follow
+    the target in the same array.
     """
 
     kind: str
     shape: tuple[int, ...] = ()  # of the result; () is a number
     takes_g: bool = False
     sizes: tuple[int, int, int] = (0, 0, 0)
+    n_inputs: int = 0
 
     @property
     def in_c(self) -> str:
@@ -134,12 +136,17 @@ def as_python(call: Callable[..., float], signature: Signature) -> Callable[...,
             return call(loss, inner, 0)
         return tuple(call(loss, inner, i) for i in range(signature.shape[0]))
 
+    def of_arrays(f: Array, y: Array, *more: Array) -> Array:
+        x = more[:1] if signature.n_inputs else ()
+        g = more[-1] if signature.takes_g else no_g
+        return written(f, np.concatenate([y, *x]), np.array(g))
+
     ways: dict[str, Callable[..., Any]] = {
         "numbers": call,
         "points": lambda u, v: call(u, v, len(u)),
         "gradient": lambda u, v: written(u, v, len(u)),
         "loss": of_loss,
-        "arrays": lambda f, y, g=no_g: written(f, y, np.array(g)),
+        "arrays": of_arrays,
     }
     return ways[signature.kind]
 

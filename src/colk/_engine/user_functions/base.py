@@ -151,7 +151,7 @@ class OfLoss(Function):
 
 
 class OfArrays(Function):
-    """A function of a prediction, a target and perhaps g, all of them arrays."""
+    """A function of a prediction, a target, and perhaps x and g, all of them arrays."""
 
     def write(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
         """Write its values at rows i of F and j of Y into `out`, from `start` on."""
@@ -167,7 +167,10 @@ class OfArrays(Function):
 
     def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
         signature: Any = self.signature
-        arguments = [np.array(F[i]), np.array(Y[j])]
+        data = np.array(Y[j])
+        arguments = [np.array(F[i]), data]
+        if signature.n_inputs > 0:
+            arguments[1:] = [data[: signature.sizes[1]], data[signature.sizes[1] :]]
         if signature.takes_g:
             arguments.append(np.array(g))
         values: Any = as_values(self.plain(*arguments), signature.shape, self.role)

@@ -119,8 +119,19 @@ def _of_loss(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
 def _of_arrays(call: Callable[..., Any], signature: Signature) -> tuple[Any, str]:
     from numba import carray, njit
 
-    (q, r, m), write, size = signature.sizes, _writer(), math.prod(signature.shape)
-    if signature.takes_g:
+    (q, r, m), p, write = signature.sizes, signature.n_inputs, _writer()
+    size = math.prod(signature.shape)
+    if p > 0 and signature.takes_g:
+        result_of = njit(
+            lambda f, y, g: call(
+                carray(f, (q,)), carray(y, (r + p,))[:r], carray(y, (r + p,))[r:], carray(g, (m,))
+            )
+        )
+    elif p > 0:
+        result_of = njit(
+            lambda f, y, g: call(carray(f, (q,)), carray(y, (r + p,))[:r], carray(y, (r + p,))[r:])
+        )
+    elif signature.takes_g:
         result_of = njit(lambda f, y, g: call(carray(f, (q,)), carray(y, (r,)), carray(g, (m,))))
     else:
         result_of = njit(lambda f, y, g: call(carray(f, (q,)), carray(y, (r,))))

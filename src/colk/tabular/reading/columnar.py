@@ -1,6 +1,7 @@
 """Read Parquet files in batches."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ class ParquetTable:
             raise ValueError(f"it is not a Parquet file ({_first_line(error)})") from error
         self.size = self._file.metadata.num_rows
         schema = self._file.schema_arrow
-        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        twice = [name for name, count in Counter(schema.names).items() if count > 1]
         if twice:
             raise ValueError(f"column {twice[0]!r} appears twice")
         self.kinds: dict[str, Kind] = {

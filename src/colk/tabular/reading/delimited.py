@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -94,7 +95,7 @@ class Delimited:
                 "such as ';'"
             )
         header, size = (self._given, 0) if self._given is not None else self._header(block)
-        twice = {name for name in header if header.count(name) > 1}
+        twice = [name for name, count in Counter(header).items() if count > 1]
         if twice:
             name = min(twice)[:_SHOWN]
             raise ValueError(f"column {name!r} appears twice; set `columns` to other names")
@@ -213,7 +214,7 @@ class Delimited:
         return True
 
     def _parse_records(self, block: TextBlock, wanted: Columns) -> Parsed:
-        places = {name: self._names.index(name) for name in wanted.names}
+        places = {name: place for place, name in enumerate(self._names)}
         rows: list[list[float | str]] = []
         lines, rejects = [], []
         for line, text in self._records(block):

@@ -159,6 +159,16 @@ class FirstRows:
     def _mostly(self, content: str) -> set[str]:
         return {name for name, counts in self._counts.items() if _is_mostly(counts, content)}
 
+    def holds(self, name: str, content: str) -> bool:
+        """Return whether most values of a column have this content; see `content_of`.
+
+        Parameters
+        ----------
+        name, content : str
+            The column and the content.
+        """
+        return name in self._counts and _is_mostly(self._counts[name], content)
+
     @property
     def dates(self) -> set[str]:
         """Columns of dates or times."""

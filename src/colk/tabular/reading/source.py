@@ -171,12 +171,11 @@ class Source:
         before = 0 if self.waits else sum(self._size(number) for number in range(start.file))
         for number in range(start.file, len(self.paths)):
             path, table = self.paths[number], self._take(number)
-            missing = [name for name in wanted.names if name not in table.kinds]
+            there = table.kinds  # counted at each access
+            missing = [name for name in wanted.names if name not in there]
             if missing:
                 table.close()
-                raise ValueError(
-                    f"{path} has no column {missing[0]!r}; it has {listed(table.kinds)}"
-                )
+                raise ValueError(f"{path} has no column {missing[0]!r}; it has {listed(there)}")
             at = start if number == start.file else Position(number)
             done = 0
             try:

@@ -1,28 +1,31 @@
 """Intervals: coverage, width and interval score, in a batch and on a stream."""
 
+import warnings
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from river import conf, linear_model, preprocessing, tree
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from colk import river as colk_river
 from colk.conformal import interval_score
-from colk.estimators import COLKQuantileRegressor
 from colk_lab.arrays import Array
-from colk_lab.bench.capymoa_peers import CapyMoa, absence
+from colk_lab.bench.capymoa_peers import CapyMoa
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
+from colk_lab.bench.peers import absence
+from colk_lab.bench.peers.intervals import INTERVAL_PEERS
+from colk_lab.bench.splits import TEST_SHARE, split
 from colk_lab.bench.stream_problems import friedman
+from colk_lab.bench.tracks.batch import chosen_sets, told
+from colk_lab.data import REGRESSION_SETS
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
 
 _COVERAGE = 0.95
-_N_TRAIN, _N_TEST = 2000, 4000
+_N_TRAIN, _STREAM = 1000, "Friedman stream"
+# Sets with enough rows to count the misses of 95 % intervals.
+_SETS = {name: each for name, each in REGRESSION_SETS.items() if each.rows >= 500}
 _ADAPI = "AdaPI of CapyMOA"
 # Size of the Fried data, on which intervals on streams have been published.
 _FRIED = 40_768
@@ -45,76 +48,13 @@ def _summary(ends: Array, y: Array) -> Result:
     )
 
 
-class QuantilePair:
-    """Two models of scikit-learn's gradient boosting, one for each end."""
-
-    def fit(self, X: Array, y: Array) -> "QuantilePair":
-        """Fit both models."""
-        tail = 0.5 * (1.0 - _COVERAGE)
-        self.models = [
-            HistGradientBoostingRegressor(loss="quantile", quantile=level, random_state=0).fit(X, y)
-            for level in (tail, 1.0 - tail)
-        ]
-        return self
-
-    def predict_interval(self, X: Array) -> Array:
-        """Return the ends of the intervals, of shape (n, 2)."""
-        return np.column_stack([model.predict(X) for model in self.models])
-
-
-class MapieSplit:
-    """MAPIE's split conformal intervals around gradient boosting."""
-
-    def fit(self, X: Array, y: Array) -> "MapieSplit":
-        """Fit the model to four fifths of the rows, and calibrate the intervals on the others."""
-        from mapie.regression import SplitConformalRegressor
-
-        n = int(0.8 * len(X))
-        model = HistGradientBoostingRegressor(random_state=0).fit(X[:n], y[:n])
-        self.model = SplitConformalRegressor(model, confidence_level=_COVERAGE, prefit=True)
-        self.model.conformalize(X[n:], y[n:])
-        return self
-
-    def predict_interval(self, X: Array) -> Array:
-        """Return the ends of the intervals, of shape (n, 2)."""
-        ends: Array = self.model.predict_interval(X)[1][:, :, 0]
-        return ends
-
-
-class ColkQuantiles:
-    """colk's quantile regression."""
-
-    def fit(self, X: Array, y: Array) -> "ColkQuantiles":
-        """Fit the two quantiles."""
-        tail = 0.5 * (1.0 - _COVERAGE)
-        model = COLKQuantileRegressor(quantiles=(tail, 1.0 - tail), random_state=0)
-        self.model = make_pipeline(StandardScaler(), model).fit(X, y)
-        return self
-
-    def predict_interval(self, X: Array) -> Array:
-        """Return the ends of the intervals, of shape (n, 2)."""
-        ends: Array = self.model.predict(X)
-        return ends
-
-
-AT_REST: dict[str, Callable[[], Any]] = {
-    "colk": ColkQuantiles,
-    "HistGradientBoosting, two quantiles": QuantilePair,
-    **({"MAPIE around HistGradientBoosting": MapieSplit} if find_spec("mapie") else {}),
-}
-
-
-def _growing(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    X = rng.uniform(-1.0, 1.0, size=(n, 3))
-    spread = 0.1 + 0.5 * (X[:, 0] + 1.0)
-    return X, np.sin(3.0 * X[:, 0]) + X[:, 1] * X[:, 2] + spread * rng.normal(size=n)
-
-
-def run_at_rest(problem: str, peer: str, seed: int) -> Result:
-    """Measure intervals for noise that grows along a feature."""
-    X, y = _growing(_N_TRAIN + _N_TEST, np.random.default_rng([seed, 11]))
-    model = AT_REST[peer]().fit(X[:_N_TRAIN], y[:_N_TRAIN])
-    return _summary(model.predict_interval(X[_N_TRAIN:]), y[_N_TRAIN:])
+def run_at_rest(problem: str, peer: str, seed: int, n_train: int) -> Result:
+    """Measure intervals on a split of a real set."""
+    rows = split(problem, seed, n_train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ends = INTERVAL_PEERS[peer].intervals(rows.X, rows.y, rows.X_test, _COVERAGE)
+    return _summary(ends, rows.y_test)
 
 
 def _scaled(model: Any) -> Any:
@@ -184,7 +124,7 @@ ON_STREAM: dict[str, Callable[[], Any]] = {
     "HoeffdingAdaptiveTree + jackknife": lambda: RiverIntervals(
         tree.HoeffdingAdaptiveTreeRegressor(seed=1)
     ),
-    **({} if absence() else {_ADAPI: AdaptiveIntervals}),
+    **({} if absence("capymoa") else {_ADAPI: AdaptiveIntervals}),
 }
 
 
@@ -208,14 +148,19 @@ _COST = {
 
 
 def _cells(plan: BenchPlan) -> list[Cell]:
-    rest = [
-        cell(run_at_rest, "growing noise", peer, seed, 0.6)
-        for peer in AT_REST
-        for seed in plan.seeds
-    ]
+    found = list[Cell]()
+    n_train = plan.rows(_N_TRAIN)
+    for each, seeds in chosen_sets(_SETS, plan):
+        for name, peer in INTERVAL_PEERS.items():
+            share = min(n_train, each.rows) / 1000.0 * (0.5 + each.features / 20.0)
+            seconds = 0.05 + peer.seconds * share
+            found += [
+                cell(run_at_rest, each.name, name, s, seconds, peer.uses_package, n_train=n_train)
+                for s in seeds
+            ]
     size = plan.rows(_FRIED)
-    return rest + [
-        cell(run_on_stream, "Friedman stream", peer, seed, _COST[peer] * size, size=size)
+    return found + [
+        cell(run_on_stream, _STREAM, peer, seed, _COST[peer] * size, size=size)
         for peer in ON_STREAM
         for seed in plan.seeds[:1]
     ]
@@ -225,13 +170,13 @@ def fried(scores: Sequence[CellScore]) -> list[str]:
     """Compare with the intervals that CapyMOA published for the Fried data."""
     told = "CapyMOA published intervals on the Fried data: AdaPI covers 96.25 of 100 targets with "
     told += "a width of 27.4 % of the range, and MVE covers 97.4 with 29.6 %. "
-    here = {s.peer: s.values for s in scores if s.problem == "Friedman stream"}
+    here = {s.peer: s.values for s in scores if s.problem == _STREAM}
     for peer, name in {"colk": "colk", _ADAPI: "AdaPI, with the published settings,"}.items():
         if peer in here:
             told += f"In this run, on as many samples of the same function, {name} covers "
             told += f"{here[peer]['coverage']:.1f} with {here[peer]['width']:.1f} %. "
     if _ADAPI not in here:
-        return [told + f"AdaPI itself was not run, because {absence()}."]
+        return [told + f"AdaPI itself was not run, because {absence('capymoa')}."]
     return [
         told + "The samples are drawn by this package, and CapyMOA has changed since: an earlier "
         "edition of its page has 96.15 with 28.5 % for the same settings."
@@ -257,8 +202,11 @@ TRACK = Track(
     ),
     _cells,
     {
-        "Friedman stream": "The noise alone needs a width of 12.3 % of the range. The Fried data, "
-        "for which CapyMOA published intervals, come from the same function."
+        **{name: told(each) for name, each in _SETS.items()},
+        _STREAM: "The noise alone needs a width of 12.3 % of the range. The Fried data, "
+        "for which CapyMOA published intervals, come from the same function.",
     },
     remarks=fried,
+    parts={name: each.part for name, each in _SETS.items()},
+    overlap=TEST_SHARE / (1.0 - TEST_SHARE),
 )

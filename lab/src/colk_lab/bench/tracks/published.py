@@ -17,8 +17,9 @@ from colk.losses import Hinge, Squared
 from colk_lab.arrays import Array
 from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
 from colk_lab.bench.krls import KRLS
-from colk_lab.bench.problems import CLASSIFICATION, Split
+from colk_lab.bench.problems import DRAWN
 from colk_lab.bench.scores import summarise
+from colk_lab.bench.splits import Split
 from colk_lab.bench.stream_problems import Sample
 from colk_lab.bench.tracks.streams import prequential
 from colk_lab.tasks import Result
@@ -113,7 +114,7 @@ def _regressor() -> Any:
 
 def _drawn(name: str, seed: int) -> Split:
     """Return 10,000 rows for training and 20,000 for testing; a label is -1 or 1."""
-    X, label = CLASSIFICATION[name].draw(30_000, np.random.default_rng([seed, 5]))
+    X, label = DRAWN[name](30_000, np.random.default_rng([seed, 5]))
     y = np.where(label == 0, 1.0, -1.0)
     return Split(X[:10_000], y[:10_000], X[10_000:], y[10_000:])
 

@@ -1,19 +1,15 @@
 """Streams: each sample is predicted before it is learned."""
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.peers import absence
 from colk_lab.bench.stream_peers import STREAM_PEERS
-from colk_lab.bench.stream_problems import (
-    CLASSIFICATION_STREAMS,
-    REGRESSION_STREAMS,
-    Sample,
-    StreamProblem,
-)
+from colk_lab.bench.stream_problems import Sample
+from colk_lab.data import STREAMS, RealStream
 from colk_lab.tasks import Result
 
 __all__ = ["CLASSIFICATION_TRACK", "REGRESSION_TRACK", "prequential"]
@@ -38,54 +34,83 @@ def prequential(model: Any, samples: list[Sample]) -> tuple[list[Any], float]:
     return predictions, 1e6 * (time.process_time() - start) / len(samples)
 
 
-def run_regression(problem: str, peer: str, seed: int, size: int) -> Result:
-    """Measure a peer on a stream of numbers."""
-    samples = REGRESSION_STREAMS[problem].samples(seed, size)
-    found, microseconds = prequential(STREAM_PEERS[peer].model(is_classifier=False), samples)
+def run(problem: str, peer: str, seed: int, size: int) -> Result:
+    """Measure a peer on a real stream."""
+    stream = STREAMS[problem]
+    samples = stream.samples(seed, size)
+    found, microseconds = prequential(STREAM_PEERS[peer].model(stream.is_classifier), samples)
+    y = np.array([target for _, target in samples])
+    if stream.is_classifier:
+        wrong = [label != target for label, target in zip(found, y, strict=True)]
+        return measured(mistakes=100.0 * np.mean(wrong), time=microseconds)
     predicted = np.array([0.0 if value is None else float(value) for value in found])
-    error = np.abs(predicted - [y for _, y in samples])
-    return measured(mae=error.mean(), time=microseconds)
+    return measured(error=np.abs(predicted - y).mean() / y.std(), time=microseconds)
 
 
-def run_classification(problem: str, peer: str, seed: int, size: int) -> Result:
-    """Measure a peer on a stream of labels."""
-    samples = CLASSIFICATION_STREAMS[problem].samples(seed, size)
-    found, microseconds = prequential(STREAM_PEERS[peer].model(is_classifier=True), samples)
-    wrong = [label != y for label, (_, y) in zip(found, samples, strict=True)]
-    return measured(mistakes=100.0 * np.mean(wrong), time=microseconds)
+# Samples in a full and in a quick run, and the number of streams of a quick run.
+_SIZE, _SIZE_QUICK, _STREAMS_QUICK = 2000, 400, 3
 
 
-def _cells(
-    problems: Mapping[str, StreamProblem], plan: BenchPlan, is_classifier: bool
-) -> list[Cell]:
-    run = run_classification if is_classifier else run_regression
+def _chosen(is_classifier: bool, plan: BenchPlan) -> list[tuple[RealStream, range]]:
+    """Return the streams of a run with their seeds, as `chosen_sets` does for tables."""
     found = []
-    for problem in problems.values():
-        size = plan.rows(problem.size)
+    for each in STREAMS.values():
+        is_final = each.part == "final"
+        if each.is_classifier is not is_classifier or absence(each.source):
+            continue
+        if plan.final or not is_final:
+            several = each.is_drawn and (is_final or not plan.final)
+            found.append((each, plan.seeds if several else plan.seeds[:1]))
+    return found[:_STREAMS_QUICK] if plan.quick else found
+
+
+def _cells(plan: BenchPlan, is_classifier: bool) -> list[Cell]:
+    found = list[Cell]()
+    for stream, seeds in _chosen(is_classifier, plan):
+        size = min(stream.rows, _SIZE_QUICK if plan.quick else _SIZE)
         for name, peer in STREAM_PEERS.items():
-            seeds = plan.seeds if problem.is_drawn else plan.seeds[:1]
-            seconds = 1e-3 * size * peer.cost * problem.cost
+            seconds = 1e-3 * size * peer.cost
             found += [
-                cell(run, problem.name, name, seed, seconds, peer.uses_package, size=size)
+                cell(run, stream.name, name, seed, seconds, peer.uses_package, size=size)
                 for seed in seeds
             ]
     return found
 
 
-REGRESSION_TRACK = Track(
+def _track(key: str, title: str, question: str, is_classifier: bool, measure: Measure) -> Track:
+    own = [each for each in STREAMS.values() if each.is_classifier is is_classifier]
+    return Track(
+        key,
+        title,
+        question,
+        (measure, _TIME),
+        lambda plan: _cells(plan, is_classifier),
+        {each.name: _told(each) for each in own},
+        parts={each.name: each.part for each in own},
+    )
+
+
+def _told(each: RealStream) -> str:
+    chosen = f" Chosen on it: {each.chosen}." if each.chosen else ""
+    return f"{each.rows:,} samples, {each.source}.{chosen} {each.note}"
+
+
+REGRESSION_TRACK = _track(
     "streams",
     "Streams of numbers",
     "How large is the error of predictions before each sample is learned?",
-    (Measure("mae", "Mean absolute error of predictions before learning."), _TIME),
-    lambda plan: _cells(REGRESSION_STREAMS, plan, is_classifier=False),
-    {each.name: each.note for each in REGRESSION_STREAMS.values() if each.note},
+    False,
+    Measure(
+        "error",
+        "Mean absolute error of predictions before learning, divided by the standard deviation of "
+        "the targets.",
+    ),
 )
 
-CLASSIFICATION_TRACK = Track(
+CLASSIFICATION_TRACK = _track(
     "label_streams",
     "Streams of labels",
     "How many labels are wrong if each is predicted before it is learned?",
-    (Measure("mistakes", "Wrong predictions per 100, before learning."), _TIME),
-    lambda plan: _cells(CLASSIFICATION_STREAMS, plan, is_classifier=True),
-    {each.name: each.note for each in CLASSIFICATION_STREAMS.values() if each.note},
+    True,
+    Measure("mistakes", "Wrong predictions per 100, before learning.", floor=0.1),
 )

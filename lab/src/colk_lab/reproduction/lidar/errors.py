@@ -10,18 +10,18 @@ from colk.cli.pages.colors import PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, as_columns
 from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
-from colk_lab.reproduction.methods import COMPARED, METHODS
+from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
+from colk_lab.reproduction.outliers.comparisons import PROTOCOLS, over_clips
 from colk_lab.reproduction.panels import letter
-from colk_lab.reproduction.statistics import percent_change
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import compared, comparisons, percent
+from colk_lab.statistics import percent_change
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 __all__ = ["errors_figure", "lidar_verdict"]
 
-_PROTOCOLS = {"printed": "With printed settings", "tuned": "With tuned settings"}
 # A method is robust if outliers raise its error by less than this percentage.
 _ROBUST = 50.0
 # A model is larger than COLK's if it has this percentage more atoms.
@@ -65,7 +65,7 @@ def _columns(found: LidarRuns) -> dict[str, Sequence[Any]]:
 def _draw(canvas: "Canvas", found: LidarRuns) -> None:
     panels = canvas.subplots(1, 2, sharex=True, sharey=True)
     names = list(METHODS)[::-1]
-    for axes, mark, protocol in zip(panels, "ab", _PROTOCOLS, strict=True):
+    for axes, mark, protocol in zip(panels, "ab", PROTOCOLS, strict=True):
         for place, name in enumerate(names):
             for condition, shift in zip(CONDITIONS, (0.18, -0.18), strict=True):
                 if name not in found.results[condition, protocol]:
@@ -93,7 +93,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
     """Judge the paper's sentence on the lidar data."""
     parts, sentences, numbers = [], [], []
     clean, noisy = CONDITIONS
-    for protocol, when in _PROTOCOLS.items():
+    for protocol in (*(column(clip) for clip in CLIPS), "tuned"):
         errors = {name: values(found, noisy, protocol, name, "error") for name in COMPARED}
         orders = {name: values(found, noisy, protocol, name, "order") for name in COMPARED}
         before = values(found, clean, protocol, "colk", "error")
@@ -106,11 +106,12 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         }
         parts.append(Part("error with outliers compared with that without", [raised]))
         parts += [_shortfall(name, errors, orders, protocol) for name in others]
-        sentences.append(
-            f"{when}, COLK's error with outliers is "
-            f"{compared(raised.interval, 'its error without')}. With outliers, "
-            f"{comparisons(changes, 'it')}."
-        )
+        if protocol in PROTOCOLS:
+            sentences.append(
+                f"{PROTOCOLS[protocol]}, COLK's error with outliers is "
+                f"{compared(raised.interval, 'its error without')}. With outliers, "
+                f"{comparisons(changes, 'it')}."
+            )
         for name in COMPARED:
             label = METHODS[name].label
             numbers.append(Measured(f"error, {label}", float(errors[name].mean()), protocol))
@@ -125,7 +126,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         "the data, whereas alternatives fall short in terms of either representational efficiency "
         "or overfitting.",
         where="Section V, on Figure 3",
-        found=sentences,
+        found=[*sentences, over_clips(parts)],
         rule=f"Robust means that outliers raise the error by less than {percent(_ROBUST)}. An "
         "alternative falls short if COLK's error is lower, which means that the interval lies "
         f"below {percent(-NEGLIGIBLE)}. POLK chooses its number of atoms, so it also falls short "

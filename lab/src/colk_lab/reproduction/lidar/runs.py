@@ -12,7 +12,16 @@ from colk.errors import DivergenceError
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import RunPlan
 from colk_lab.reproduction.laws import generator
-from colk_lab.reproduction.methods import COMPARED, METHODS, choose, trials
+from colk_lab.reproduction.methods import (
+    CLIP,
+    CLIPS,
+    COMPARED,
+    METHODS,
+    choose,
+    clipped,
+    column,
+    trials,
+)
 from colk_lab.reproduction.streams import GRID, model_order
 from colk_lab.tasks import Result, Run, Task
 
@@ -95,31 +104,31 @@ def learn_lidar(
 
 def expected_tasks(plan: RunPlan) -> list[Task]:
     """Return the tasks that `run_all` will run; settings that are not known yet are guessed."""
-    printed = {name: METHODS[name].printed for name in COMPARED}
     tuned = {name: trials(method, 1, plan.seed)[0] for name, method in METHODS.items()}
-    return [
-        task
-        for share in CONDITIONS.values()
-        for tasks in (
-            _learning(plan, printed, 1, share),
-            _tuning(plan, 1, share)[1],
-            _learning(plan, tuned, 1, share),
-        )
-        for task in tasks
-    ]
+    tasks = []
+    for share in CONDITIONS.values():
+        for clip in CLIPS:
+            printed = {name: clipped(name, clip) for name in COMPARED}
+            tasks += _learning(plan, printed, 1, share)
+        tasks += _tuning(plan, 1, share)[1] + _learning(plan, tuned, 1, share)
+    return tasks
 
 
 def run_all(plan: RunPlan, run: Run) -> LidarRuns:
     """Run everything. COLK comes first, because its model order is the budget of the others."""
     results: dict[tuple[str, str], Group] = {}
-    order = 0
+    orders: dict[float, int] = {}
     for condition, share in reversed(CONDITIONS.items()):
-        alone = {"colk": dict(METHODS["colk"].printed)}
-        first = _learn(plan, run, alone, max(order, 1), share)
-        # The order with outliers, which is larger, is the budget under both conditions.
-        order = order or round(np.mean([float(result["order"]) for result in first["colk"]]))
-        others = {name: dict(METHODS[name].printed) for name in COMPARED if name != "colk"}
-        results[condition, "printed"] = {**first, **_learn(plan, run, others, order, share)}
+        for clip in CLIPS:
+            alone = {"colk": clipped("colk", clip)}
+            first = _learn(plan, run, alone, 1, share)
+            # The order with outliers, which is larger, is the budget under both conditions.
+            found = np.mean([float(result["order"]) for result in first["colk"]])
+            order = orders.setdefault(clip, max(round(float(found)), 1))
+            others = {name: clipped(name, clip) for name in COMPARED if name != "colk"}
+            rest = _learn(plan, run, others, order, share)
+            results[condition, column(clip)] = {**first, **rest}
+    order = orders[CLIP]
     chosen = {condition: _tune(plan, run, order, share) for condition, share in CONDITIONS.items()}
     for condition, share in CONDITIONS.items():
         results[condition, "tuned"] = _learn(plan, run, chosen[condition], order, share)

@@ -22,7 +22,7 @@ def curves_figure(found: OutlierRuns) -> Figure:
         title="Objective, test error and model order over the samples (Figures 1a to 1c)",
         caption=(
             "Printed settings. Lines are medians, bands the middle 80 % of the training sets. "
-            "(a) Mean loss plus 0.1 times its central moments 2 to 4 on the test set. The dashed "
+            "(a) Mean loss plus 0.1 times its variance on the test set. The dashed "
             "line is the value of the noiseless function. (b) Mean squared distance to the "
             "noiseless function. (c) Number of atoms, or of features for the RBF networks and "
             "random features."

@@ -31,7 +31,7 @@ def laws_figure(found: OutlierRuns) -> Figure:
         ),
         columns=_columns(found),
         draw=lambda canvas: _draw(canvas, found),
-        height=4.8,
+        height=6.2,
     )
 
 

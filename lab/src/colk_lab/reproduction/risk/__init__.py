@@ -18,9 +18,9 @@ from colk_lab.reproduction.risk.runs import (
     expected_tasks,
     run_all,
 )
-from colk_lab.reproduction.statistics import percent_change
 from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
 from colk_lab.reproduction.words import count, percent
+from colk_lab.statistics import percent_change
 from colk_lab.tasks import Run
 
 __all__ = ["expected_tasks", "risk"]

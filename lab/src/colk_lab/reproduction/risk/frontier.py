@@ -10,7 +10,7 @@ from colk_lab.reproduction.chapter import Figure, as_columns
 from colk_lab.reproduction.methods import METHODS
 from colk_lab.reproduction.panels import letter
 from colk_lab.reproduction.risk.runs import FAMILIES, NOISES, RiskRuns
-from colk_lab.reproduction.statistics import mean_interval
+from colk_lab.statistics import mean_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

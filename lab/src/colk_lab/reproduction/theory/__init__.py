@@ -1,23 +1,26 @@
 """Theorems 1 to 3, Lemma 1 and Table I, compared with measurements."""
 
-import numpy as np
-
 from colk_lab.reproduction.chapter import Chapter, RunPlan
 from colk_lab.reproduction.theory.convergence import (
-    STEP_SIZES,
+    INSIDE,
     convergence_figure,
     convergence_tasks,
     convergence_verdict,
     rate_tasks,
+    rates,
 )
 from colk_lab.reproduction.theory.model_order import (
-    DIMENSIONS,
-    RATIOS,
     model_order_figure,
     model_order_tasks,
     model_order_verdict,
 )
-from colk_lab.reproduction.theory.population import GRADIENT_BOUND, KERNEL, N_POINTS, REGULARIZATION
+from colk_lab.reproduction.theory.population import N_POINTS, PROBLEMS
+from colk_lab.reproduction.theory.schedules import (
+    schedule_tasks,
+    schedule_verdicts,
+    schedules_figure,
+)
+from colk_lab.reproduction.theory.statements import statement_tasks, statement_verdicts
 from colk_lab.reproduction.theory.stationarity import (
     stationarity_figure,
     stationarity_tasks,
@@ -37,6 +40,8 @@ def _tasks(plan: RunPlan) -> dict[str, list[Task]]:
         "convergence": convergence_tasks(plan),
         "stationarity": stationarity_tasks(plan),
         "polk": rate_tasks(plan, "mean"),
+        "schedules": schedule_tasks(plan),
+        "statements": statement_tasks(plan),
     }
 
 
@@ -56,10 +61,11 @@ def theory(plan: RunPlan, run: Run) -> Chapter:
         Runs tasks, such as a `Runner`.
     """
     found = {name: run(tasks) for name, tasks in _tasks(plan).items()}
-    orders = np.reshape(
-        [float(result["order"]) for result in found["order"]], (len(DIMENSIONS), len(RATIOS), -1)
+    order, tracking, convergence, stationarity, schedules = (
+        found[name] for name in ("order", "tracking", "convergence", "stationarity", "schedules")
     )
-    ends = found["convergence"][len(STEP_SIZES) * plan.runs :]
+    separation, proposition, convexity = statement_verdicts(found["statements"], plan)
+    complexity, attenuating, trade = schedule_verdicts(schedules, convergence, stationarity, plan)
     return Chapter(
         name="theory",
         title="Measured rates of the theorems",
@@ -67,25 +73,36 @@ def theory(plan: RunPlan, run: Run) -> Chapter:
             "Streams are drawn from a finite population, so expectations, the optimum "
             r"$f^{\star}$ and gradients are exact. Exponents are slopes of a least-squares fit of "
             "logarithms. Brackets are 95 % intervals: over the runs for Theorems 1 and 2, and from "
-            "the regression for Theorem 3."
+            "the regression for Theorem 3 and for the order over the accuracy."
         ),
         figures=[
-            model_order_figure(orders),
-            tracking_figure(found["tracking"]),
-            convergence_figure(found["convergence"], plan),
-            stationarity_figure(found["stationarity"], plan),
+            model_order_figure(order, plan),
+            tracking_figure(tracking),
+            convergence_figure(convergence, plan),
+            stationarity_figure(stationarity, plan),
+            schedules_figure(schedules, plan),
         ],
         verdicts=[
-            model_order_verdict(orders, plan),
-            tracking_verdict(found["tracking"], plan),
-            convergence_verdict(found["convergence"], plan),
-            stationarity_verdict(found["stationarity"], plan),
+            convexity,
+            model_order_verdict(order, plan),
+            separation,
+            trade,
+            tracking_verdict(tracking, plan),
+            convergence_verdict(convergence, plan),
+            stationarity_verdict(stationarity, plan),
+            complexity,
+            proposition,
+            attenuating,
         ],
         settings={
             "population": f"{N_POINTS} points, $x$ uniform on [0, 1], "
-            r"$y = (2x + 3 \sin(6x))/4 + 0.3 N(0, 1)$",
-            r"kernel, $\lambda$": f"{KERNEL}, {REGULARIZATION:g}",
-            "gradient bound": f"{GRADIENT_BOUND:g}",
+            r"$y = a(2x + 3 \sin(6x)) + 0.3 N(0, 1)$",
+            **{
+                name: f"{problem.risk} of {problem.loss}, {problem.kernel}, "
+                rf"$\lambda = {problem.regularization:g}$, gradient bound "
+                f"{problem.gradient_bound:g}, $a = {problem.amplitude:g}$"
+                for name, problem in PROBLEMS.items()
+            },
         },
-        tables=[rates_table(plan, ends, found["stationarity"], found["polk"])],
+        tables=[rates_table(plan, rates(convergence, plan, INSIDE), stationarity, found["polk"])],
     )

@@ -9,10 +9,10 @@ from colk.cli.pages.colors import PALETTE
 from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
-from colk_lab.reproduction.statistics import mean_interval, percent_change
 from colk_lab.reproduction.theory.population import observe
 from colk_lab.reproduction.verdict import Check, Part, Verdict
 from colk_lab.reproduction.words import count
+from colk_lab.statistics import mean_interval, percent_change
 from colk_lab.tasks import Result, Task
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def tracking_tasks(plan: RunPlan) -> list[Task]:
         Task(
             observe,
             {
-                "risk": "semivariance",
+                "problem": "semivariance",
                 "step_size": STEP_SIZE,
                 "tracking_rate": rate,
                 "eps": STEP_SIZE**2,

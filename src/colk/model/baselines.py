@@ -202,15 +202,17 @@ class Baselines:
         if self._design is None:
             return None
         weights = intercept = None
+        design = _Design({}, ())  # a wide table needs no columns, whose names would fill a file
         if not self._is_wide:
+            design = self._design
             weights, intercept = self._discriminant() if self._has_labels else self._regression()
         return LinearBaseline(
             {
                 "labels": list(self._labels),
                 "constant": self._means[1].tolist(),
-                "centers": self._design.centers,
-                "categorical": self._categorical,
-                "values": [list(pair) for pair in self._design.values],
+                "centers": design.centers,
+                "categorical": design.categorical,
+                "values": [list(pair) for pair in design.values],
                 "weights": None if weights is None else weights.tolist(),
                 "intercept": None if intercept is None else intercept.tolist(),
             }
