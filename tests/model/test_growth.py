@@ -123,3 +123,11 @@ def test_rows_that_are_nearly_atoms_are_not_added():
     larger = growth._with_novel(f, twice, 100)
     assert 2 < larger.n_atoms <= 50
     np.testing.assert_allclose(larger(X), f(X), rtol=1e-12)
+
+
+def test_dependent_atoms_get_no_more():
+    large = np.random.default_rng(1).normal(size=(200, 2)) * 1e3
+    f = KernelExpansion(Gaussian(1e5), large[:30], np.ones(30))
+    assert growth.filled(f, large, 200) is f
+    model = COLKRegressor(kernel="polynomial", random_state=0).fit(X[:100], Y[:100])
+    assert np.isfinite(model.predict(X)).all()

@@ -47,6 +47,9 @@ _HOPE = 0.005
 _CANDIDATES = 2
 _NOVELTY = 1e-4
 
+# No atoms are added if an eigenvalue of the Gram matrix is below this share of the largest κ(x, x).
+_SINGULAR = 1e-12
+
 # With at most so many rows every row may be an atom.
 _ALL = 1500
 
@@ -158,7 +161,8 @@ def filled(function: KernelExpansion, X: Array, most: int) -> KernelExpansion:
     X : array of shape (n, p)
         Rows; of many, evenly spaced ones are candidates.
     most : int
-        Largest number of atoms. Rows that are nearly dependent on atoms are not added.
+        Largest number of atoms. Rows that are nearly dependent on atoms are not added, and none if
+        the atoms are dependent in rounded numbers.
 
     Examples
     --------
@@ -171,8 +175,10 @@ def filled(function: KernelExpansion, X: Array, most: int) -> KernelExpansion:
     if lacking <= 0:
         return function
     size = min(len(X), max(_CANDIDATES * lacking, _ALL // 2))
-    rows = X[np.linspace(0, len(X) - 1, size).astype(int)]
-    return _with_novel(function, rows, lacking)
+    larger = _with_novel(function, X[np.linspace(0, len(X) - 1, size).astype(int)], lacking)
+    gram = larger.kernel.of_atoms.gram(larger.atoms)
+    gram.flat[:: len(gram) + 1] -= _SINGULAR * gram.diagonal().max()
+    return larger if factorise(gram) else function
 
 
 def most_atoms(n_samples: int, limit: int, is_number: bool) -> int:
