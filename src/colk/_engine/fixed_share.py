@@ -11,12 +11,13 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import zeros
+from colk._engine.c_types import Readonly, Vector
 from colk._validation import Array
 
 __all__ = ["FixedShare"]
 
 
-class FixedShare:
+class FixedShare:  # final
     """Weights p of functions, which sum to 1.
 
     Parameters
@@ -36,16 +37,18 @@ class FixedShare:
     array([0.94, 0.06])
     """
 
-    weights: Array  # (n,): p
-    lost: Array  # (n,): exponents of the next update, which the caller writes
-    returned: Array  # (n,): what each function gets back in an update
+    weights: Readonly[Vector]  # (n,): p
+    lost: Readonly[Vector]  # (n,): exponents of the next update, which the caller writes
+    returned: Vector  # (n,): what each function gets back in an update
+    n: Readonly[int]
+    share: Readonly[float]
 
     def __init__(self, first: Array, share: float) -> None:
         self.n, self.share = len(first), share
         self.weights, self.lost = np.array(first), zeros(self.n)
         self.returned = share * np.asarray(first)
 
-    def update(self) -> int:
+    def update(self) -> int:  # cpdef nogil int noexcept
         """Multiply p by exp(−lost), and return a share to the first values."""
         total = 0.0
         for e in range(self.n):

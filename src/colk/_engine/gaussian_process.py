@@ -6,13 +6,13 @@ functions its threads would spend most of their time waiting for the lock.
 
 import cython
 
+from colk._engine.c_types import CInt, ConstMatrix, ConstVector, Matrix, Vector
 from colk._engine.simd import processes
-from colk._validation import Array
 
 __all__ = ["likelihood", "matern_gradient", "matern_tables"]
 
 
-def matern_tables(Z: Array, table: Array, slopes: Array) -> int:
+def matern_tables(Z: ConstMatrix, table: Matrix, slopes: Matrix) -> int:  # cpdef
     """Write Matérn 5/2 of all pairs of rows, and its derivatives by the squared distances.
 
     Examples
@@ -30,8 +30,8 @@ def matern_tables(Z: Array, table: Array, slopes: Array) -> int:
 
 
 def matern_gradient(
-    Z: Array, outer: Array, slopes: Array, product: Array, sums: Array, out: Array
-) -> int:
+    Z: ConstMatrix, outer: ConstMatrix, slopes: Matrix, product: Matrix, sums: Vector, out: Vector
+) -> int:  # cpdef
     """Write 2 Σ_ab outer_ab slopes_ab (z_a − z_b)² of each column of Z.
 
     The slopes are overwritten; `product`, of the shape of Z, and `sums` are scratch.
@@ -51,15 +51,15 @@ def matern_gradient(
 
 
 def likelihood(
-    table: Array,
-    Y: Array,
-    weight: Array,
+    table: ConstMatrix,
+    Y: ConstMatrix,
+    weight: ConstVector,
     variance: float,
     noise: float,
-    outer: Array,
-    solved: Array,
-    out: Array,
-) -> bool:
+    outer: Matrix,
+    solved: Matrix,
+    out: Vector,
+) -> bool:  # cpdef
     """Write −log p(Y) and its derivatives; return whether the covariance is positive definite.
 
     The covariance is variance·table, with noise/weight added to its diagonal. `out` gets the value
@@ -77,5 +77,5 @@ def likelihood(
     array([ 2.  , -0.75, -0.75])
     """
     with cython.nogil:
-        failed = processes.likelihood(table, Y, weight, variance, noise, outer, solved, out)
+        failed: CInt = processes.likelihood(table, Y, weight, variance, noise, outer, solved, out)
     return failed == 0
