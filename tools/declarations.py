@@ -123,7 +123,7 @@ class Types:
             annotation = ast.parse(annotation.value, mode="eval").body
         if isinstance(annotation, ast.BinOp):  # `Term | None`
             inner = self.of(annotation.left)
-            return inner if inner[0].isupper() and inner != "Py_ssize_t" else "object"
+            return "object" if inner in NUMBERS.values() else inner
         if isinstance(annotation, ast.Subscript):
             name = ast.unparse(annotation.value)
             return name if name in CONTAINERS else "object"
@@ -152,10 +152,10 @@ def constant_type(value: ast.expr) -> str:
     """Return the C type of a float or bool constant, "object" of another expression."""
     if isinstance(value, ast.UnaryOp):
         return constant_type(value.operand)
-    if ast.unparse(value) in ("math.inf", "math.nan", "math.pi"):
+    constant = value.value if isinstance(value, ast.Constant) else None
+    if isinstance(constant, float) or ast.unparse(value) in ("math.inf", "math.nan"):
         return "double"
-    kinds = {float: "double", bool: "bint"}
-    return kinds.get(type(value.value), "object") if isinstance(value, ast.Constant) else "object"
+    return "bint" if isinstance(constant, bool) else "object"
 
 
 def local_types(function: ast.FunctionDef, types: Types) -> dict[str, str]:

@@ -5,7 +5,7 @@ and needs no factor; projection takes O(M²) and needs the factor.
 """
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cython
 
@@ -116,7 +116,7 @@ class Budget(Compressor):
     _sealed: ClassVar[tuple[str, ...]] = ("keep_to",)
     needs_factor: ClassVar[bool] = False
 
-    max_atoms: Readonly[Any]
+    max_atoms: Readonly[int | None]
     at_most: int
 
     def __init__(self, max_atoms: int | None = 100) -> None:

@@ -9,7 +9,7 @@ to the other point q, and gives the new cost of q directly.
 """
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cython
 
@@ -62,10 +62,10 @@ class KOMP(Compressor):
     _fields = ("eps", "parsimony", "max_atoms", "fraction")
     is_orthogonal: ClassVar[bool] = True
 
-    eps: Readonly[Any]
-    parsimony: Readonly[Any]
-    max_atoms: Readonly[Any]
-    fraction: Readonly[Any]
+    eps: Readonly[float | None]
+    parsimony: Readonly[float | None]
+    max_atoms: Readonly[int | None]
+    fraction: Readonly[float | None]
     bound: Readonly[float]
     gain: Readonly[float]
     part: Readonly[float]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -48,8 +48,8 @@ class Spectral(LossRisk):
     is_smooth = property(lambda self: self.smoothing > 0.0)
     has_kink = True
 
-    tail_fractions: Readonly[tuple[Any, ...]]
-    weights: Readonly[tuple[Any, ...]]
+    tail_fractions: Readonly[tuple[float, ...]]
+    weights: Readonly[tuple[float, ...]]
     smoothing: Readonly[float]
     n_tails: Readonly[int]
     _fractions: Vector
