@@ -47,12 +47,12 @@ class FeatureMeans:  # final
     _sums: Matrix  # of shape (blocks, p); the row `_size` is the block that is being filled
     _counts: Matrix
     _n_rows: float  # rows of this block that are not in its counts yet
-    _names: list[Any]
-    _places: dict[str, Any]
+    _names: list[Hashable]
+    _places: dict[Hashable, int]
     _size: int
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
-        self._names: list[Hashable] = [] if state is None else state["names"]
+        self._names = [] if state is None else state["names"]
         self._places = {name: place for place, name in enumerate(self._names)}
         self._sums, self._counts = np.zeros((FIRST, 0)), np.zeros((FIRST, 0))
         self._size, self._n_rows = 0, 0.0
