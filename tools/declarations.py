@@ -23,6 +23,7 @@ NUMBERS = {
     "CInt": "int",
     "Word": "unsigned long long",
     "Address": "size_t",
+    "loops.Loop | None": "loops.Columns",
     "Pointer": "double*",
     "ConstPointer": "const double*",
     "Vector": "double[::1]",
@@ -41,9 +42,8 @@ MARK = re.compile(r"#\s*(cdef|cpdef)\b([^#]*)")
 
 @dataclass
 class Module:
-    """A compiled module: its source, what it imports, and which of its names are declared."""
+    """A compiled module: its source, and what it imports."""
 
-    name: str
     lines: list[str]
     body: list[ast.stmt]
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)  # name: module, its name
@@ -60,8 +60,7 @@ class Module:
 def read(path: Path) -> Module:
     """Read a source and its imports."""
     text = path.read_text(encoding="utf-8")
-    name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    module = Module(name, text.splitlines(), ast.parse(text, type_comments=True).body)
+    module = Module(text.splitlines(), ast.parse(text, type_comments=True).body)
     for node in module.body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
@@ -121,15 +120,15 @@ class Types:
             return "object"
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
             annotation = ast.parse(annotation.value, mode="eval").body
+        name = ast.unparse(annotation)
+        if name in NUMBERS:
+            return NUMBERS[name]
         if isinstance(annotation, ast.BinOp):  # `Term | None`
             inner = self.of(annotation.left)
             return "object" if inner in NUMBERS.values() else inner
         if isinstance(annotation, ast.Subscript):
             name = ast.unparse(annotation.value)
             return name if name in CONTAINERS else "object"
-        name = ast.unparse(annotation)
-        if name in NUMBERS:
-            return NUMBERS[name]
         if name in CONTAINERS or name in self.own:
             return name
         home, there = self.module.imported.get(name, ("", ""))
