@@ -23,13 +23,9 @@ INCLUDED = re.compile(r"(<!-- source: (\S+) (\S+) -->\n```\w+\n)(.*?)(```\n)", r
 
 
 def source(path, name):
-    """Return the source of a class or method, a class in a .pxd file, or an entry of a registry."""
+    """Return the source of a class or method, or an entry of a registry."""
     text = (ROOT / path).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
-    if path.endswith(".pxd"):
-        return (
-            re.search(rf"^cdef class {name}\(.*?(?=\n\n|\Z)", text, re.M | re.S)[0].strip() + "\n"
-        )
     if path.endswith("__init__.py"):
         return next(line.strip() + "\n" for line in lines if re.search(rf'": {name}\b', line))
     found = ast.parse(text)

@@ -1,7 +1,11 @@
-from colk._engine.contracts cimport AveragingContract, RateContract
+# Made from the .py file by tools/declarations.py.
+from colk._engine.contracts cimport AveragingContract
+from colk._engine.contracts cimport RateContract
 
 cdef class PowerDecay(RateContract):
-    cdef readonly double initial, power, scale
+    cdef readonly double initial
+    cdef readonly double power
+    cdef readonly double scale
     cdef double rate(self, Py_ssize_t t) noexcept nogil
 
 cdef class Averaging(AveragingContract):

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 import cython
 
+from colk._engine.c_types import Readonly
 from colk._engine.contracts import AveragingContract, RateContract
 from colk._engine.terms import check_overrides, overridden
 from colk._validation import check_count, check_fraction, check_number
@@ -35,9 +36,9 @@ class PowerDecay(RateContract):
 
     _fields = ("initial", "power", "scale")
     _sealed = ("rate",)
-    initial: float
-    power: float
-    scale: float
+    initial: Readonly[float]
+    power: Readonly[float]
+    scale: Readonly[float]
 
     def __init__(self, initial: float, power: float = 0.5, scale: float = 1.0) -> None:
         self.initial = check_number(initial, "initial", above=0.0)
@@ -48,7 +49,7 @@ class PowerDecay(RateContract):
         """Return the rate of step t."""
         return self.rate(t)
 
-    def rate(self, t: int) -> float:
+    def rate(self, t: int) -> float:  # cdef noexcept
         """`at` for compiled code."""
         if self.power == 0.0:
             return self.initial
@@ -96,7 +97,7 @@ class Averaging(AveragingContract):
 
     _hooks: ClassVar[tuple[str, ...]] = ("rate_at",)
 
-    def rate_at(self, t: int) -> float:
+    def rate_at(self, t: int) -> float:  # cdef
         """ρ_t, in (0, 1]."""
         with cython.gil:
             return float(overridden(self, "rate_at")(t))
@@ -124,8 +125,8 @@ class PolyakRuppert(Averaging):
     """
 
     _fields = ("burn_in", "growth")
-    burn_in: int
-    growth: float
+    burn_in: Readonly[int]
+    growth: Readonly[float]
 
     def __init__(self, burn_in: int = 0, growth: float = 0.0) -> None:
         self.burn_in = check_count(burn_in, "burn_in", at_least=0)
@@ -153,7 +154,7 @@ class Exponential(Averaging):
     """
 
     _fields = ("rate",)
-    rate: float
+    rate: Readonly[float]
 
     def __init__(self, rate: float = 0.01) -> None:
         self.rate = check_fraction(rate, "rate")

@@ -39,7 +39,7 @@ class Tracker(TrackerContract):
 
     remembers: ClassVar[bool] = False
 
-    def update(self, g: float, before: float, now: float, rate: float) -> float:
+    def update(self, g: float, before: float, now: float, rate: float) -> float:  # cdef
         """Return the tracked mean after a sample, for a rate in (0, 1)."""
         with cython.gil:
             return float(overridden(self, "update")(g, before, now, rate))

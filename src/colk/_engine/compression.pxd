@@ -1,3 +1,4 @@
+# Made from the .py file by tools/declarations.py.
 from colk._engine.dictionary cimport Dictionary
 from colk._engine.terms cimport Term
 

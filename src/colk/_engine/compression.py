@@ -26,6 +26,6 @@ class CompressorContract(Term):
     def prepare(self, d: Dictionary) -> None:
         """Attach the scratch that `settle` needs to the dictionary."""
 
-    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
+    def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:  # cdef
         """Add the first `staged` new points at step t; return the H-norm of the error."""
         raise NotImplementedError

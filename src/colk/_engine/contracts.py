@@ -8,6 +8,15 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import (
+    ConstMatrix,
+    ConstPointer,
+    ConstVector,
+    Matrix,
+    Pointer,
+    Vector,
+    Word,
+)
 from colk._engine.terms import Term
 from colk._validation import Array
 
@@ -44,8 +53,8 @@ class KernelContract(Term):
         return 1.0
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points."""
         raise NotImplementedError
 
@@ -61,7 +70,7 @@ class KernelContract(Term):
         """Return the vector with entries κ(u_i, u_i)."""
         raise NotImplementedError
 
-    def add_frequency(self, seed: int, out: Array) -> int:
+    def add_frequency(self, seed: Word, out: Vector) -> int:  # cdef
         """Add a frequency ω of the spectral law to `out`."""
         raise NotImplementedError
 
@@ -72,19 +81,20 @@ class LossContract(Term):
     couples_outputs: ClassVar[bool] = False
     kinks = property(lambda self: (), doc="Residuals (binary: margins) where the slope jumps.")
 
-    def loss_at(self, f: float, y: float) -> float:
+    def loss_at(self, f: float, y: float) -> float:  # cdef
         """ℓ(f, y) of one output."""
         raise NotImplementedError
 
-    def slope_at(self, f: float, y: float) -> float:
+    def slope_at(self, f: float, y: float) -> float:  # cdef
         """∂ℓ/∂f of one output."""
         raise NotImplementedError
 
-    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+    def evaluate(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix) -> float:  # cdef
         """Return ℓ of one row of predictions and targets; write ∂ℓ/∂f into the row of `slopes`."""
         raise NotImplementedError
 
-    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+    # cdef
+    def curvature(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix, width: float) -> float:
         """Curvature of one row whose slopes are known."""
         raise NotImplementedError
 
@@ -94,7 +104,7 @@ class TrackerContract(Term):
 
     remembers: ClassVar[bool] = False
 
-    def update(self, g: float, before: float, now: float, rate: float) -> float:
+    def update(self, g: float, before: float, now: float, rate: float) -> float:  # cdef
         """Return g after a sample with inner value `now` under f, and `before` under the last f."""
         raise NotImplementedError
 
@@ -112,60 +122,72 @@ class RiskContract(Term):
     has_loss = property(lambda self: True, doc="Whether targets are those of a loss.")
     n_inner = property(lambda self: 0, doc="Number m of tracked values, the size of g.")
 
-    def start(self, g: Array, m: int, loss: float) -> int:
+    def start(self, g: Pointer, m: int, loss: float) -> int:  # cdef
         """Set g from the loss of the first sample of a stream."""
         raise NotImplementedError
 
     def track(
         self,
-        g: Array,
+        g: Pointer,
         m: int,
         before: float,
         now: float,
         tracker: TrackerContract,
         rate: float,
-        work: Array,
-    ) -> int:
+        work: Pointer,
+    ) -> int:  # cdef
         """Update g with the losses of a sample under the previous f and under f."""
         raise NotImplementedError
 
-    def chain(self, theta: float, xi: float, g: Array, m: int, factors: Array) -> int:
+    # cdef
+    def chain(self, theta: float, xi: float, g: ConstPointer, m: int, factors: Pointer) -> int:
         """Write the factors of ℓ'(f_θ) and ℓ'(f_ξ) in the quasi-gradient, from both losses."""
         raise NotImplementedError
 
-    def outer_curvature(self, theta: float, g: Array, m: int, width: float) -> float:
+    def outer_curvature(self, theta: float, g: ConstPointer, m: int, width: float) -> float:  # cdef
         """∂²outer/∂ℓ² at a loss, at least 0, from the slopes at ℓ ± `width`."""
         raise NotImplementedError
 
-    def outer_at(self, loss: float, g: Array) -> float:
+    def outer_at(self, loss: float, g: ConstPointer) -> float:  # cdef
         """outer(ℓ, g)."""
         raise NotImplementedError
 
-    def start_at(self, F: Array, Y: Array, xi: int, g: Array) -> int:
+    def start_at(self, F: ConstMatrix, Y: ConstMatrix, xi: int, g: Vector) -> int:  # cdef
         """Set g from row ξ, the first sample of a stream."""
         raise NotImplementedError
 
     def track_at_row(
         self,
-        F: Array,
-        before: Array,
-        Y: Array,
+        F: ConstMatrix,
+        before: ConstMatrix,
+        Y: ConstMatrix,
         xi: int,
-        g: Array,
+        g: Vector,
         tracker: TrackerContract,
         rate: float,
-        work: Array,
-    ) -> int:
+        work: Vector,
+    ) -> int:  # cdef
         """Update g with row ξ of the predictions of the previous f and of f."""
         raise NotImplementedError
 
+    # cdef
     def chain_at(
-        self, F: Array, Y: Array, theta: int, xi: int, g: Array, slopes: Array, work: Array
+        self,
+        F: ConstMatrix,
+        Y: ConstMatrix,
+        theta: int,
+        xi: int,
+        g: ConstVector,
+        slopes: Matrix,
+        work: Vector,
     ) -> int:
         """Write the coefficients of κ(x_θ, ·) and κ(x_ξ, ·) into the two rows of `slopes`."""
         raise NotImplementedError
 
-    def outer_at_row(self, F: Array, Y: Array, theta: int, g: Array, work: Array) -> float:
+    # cdef
+    def outer_at_row(
+        self, F: ConstMatrix, Y: ConstMatrix, theta: int, g: ConstVector, work: Vector
+    ) -> float:
         """Return outer at row θ."""
         raise NotImplementedError
 
@@ -173,7 +195,7 @@ class RiskContract(Term):
 class RateContract(Term):
     """A step size or a tracking rate."""
 
-    def rate(self, t: int) -> float:
+    def rate(self, t: int) -> float:  # cdef noexcept
         """Return the rate of step t."""
         raise NotImplementedError
 
@@ -181,7 +203,7 @@ class RateContract(Term):
 class AveragingContract(Term):
     """A mean of the iterates, f̄ ← f̄ + ρ_t (f − f̄)."""
 
-    def rate_at(self, t: int) -> float:
+    def rate_at(self, t: int) -> float:  # cdef
         """ρ_t, in (0, 1]."""
         raise NotImplementedError
 

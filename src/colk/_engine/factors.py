@@ -6,8 +6,8 @@ factor is the lower triangle of a matrix. Entries above the diagonal are neither
 
 import cython
 
+from colk._engine.c_types import CInt, ConstMatrix, ConstVector, Matrix, Vector
 from colk._engine.simd import lapack
-from colk._validation import Array
 
 __all__ = [
     "factorise",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def factorise(A: Array) -> bool:
+def factorise(A: Matrix) -> bool:  # cpdef
     """Replace the lower triangle of A by L, with A = LLᵀ; return whether A is positive definite.
 
     Examples
@@ -33,11 +33,11 @@ def factorise(A: Array) -> bool:
            [1., 2.]]))
     """
     with cython.nogil:
-        failed = lapack.cholesky(A)
+        failed: CInt = lapack.cholesky(A)
     return failed == 0
 
 
-def invert_factor(L: Array) -> int:
+def invert_factor(L: Matrix) -> int:  # cpdef
     """Replace a factor L by the inverse of LLᵀ, a whole symmetric matrix.
 
     Examples
@@ -54,7 +54,7 @@ def invert_factor(L: Array) -> int:
     return 0
 
 
-def invert_triangle(L: Array) -> int:
+def invert_triangle(L: Matrix) -> int:  # cpdef
     """Replace a factor L by its inverse, a lower triangle.
 
     Examples
@@ -71,7 +71,7 @@ def invert_triangle(L: Array) -> int:
     return 0
 
 
-def whiten(triangle: Array, rows: Array) -> int:
+def whiten(triangle: Matrix, rows: Matrix) -> int:  # cpdef
     """Multiply each row, as a column, by a lower triangle, in place.
 
     Examples
@@ -90,7 +90,7 @@ def whiten(triangle: Array, rows: Array) -> int:
 # -- parts of a ridge regression, for at least one row and one column ------------------------
 
 
-def weigh_and_square(rows: Array, roots: Array, square: Array) -> int:
+def weigh_and_square(rows: Matrix, roots: ConstVector, square: Matrix) -> int:  # cpdef
     """Multiply each row by its root, in place; write the lower triangle of rowsᵀ rows.
 
     Examples
@@ -106,7 +106,7 @@ def weigh_and_square(rows: Array, roots: Array, square: Array) -> int:
     return 0
 
 
-def ridge_triangle(A: Array, K: Array, ridge: float, jitter: float) -> bool:
+def ridge_triangle(A: Matrix, K: ConstMatrix, ridge: float, jitter: float) -> bool:  # cpdef
     """Replace the lower triangle of A by L⁻¹, where LLᵀ = A + ridge·K; return whether it exists.
 
     The diagonal is multiplied by 1 + jitter.
@@ -119,11 +119,12 @@ def ridge_triangle(A: Array, K: Array, ridge: float, jitter: float) -> bool:
     (True, array([[0.5]]))
     """
     with cython.nogil:
-        failed = lapack.ridge_triangle(A, K, ridge, jitter)
+        failed: CInt = lapack.ridge_triangle(A, K, ridge, jitter)
     return failed == 0
 
 
-def whiten_and_sum(triangle: Array, rows: Array, targets: Array, sums: Array) -> int:
+# cpdef
+def whiten_and_sum(triangle: Matrix, rows: Matrix, targets: ConstMatrix, sums: Matrix) -> int:
     """Multiply each row, as a column, by a lower triangle, in place; write rowsᵀ targets.
 
     Examples
@@ -140,8 +141,8 @@ def whiten_and_sum(triangle: Array, rows: Array, targets: Array, sums: Array) ->
 
 
 def lengths_and_values(
-    rows: Array, size: int, weights: Array, lengths: Array, values: Array
-) -> int:
+    rows: ConstMatrix, size: int, weights: ConstMatrix, lengths: Vector, values: Matrix
+) -> int:  # cpdef
     """Write the squared length of each row and its product with weights, by the first entries.
 
     Examples

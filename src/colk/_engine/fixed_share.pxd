@@ -1,11 +1,14 @@
+# Made from the .py file by tools/declarations.py.
 cimport cython
 from colk._engine.simd cimport maths as math
 
 @cython.final
 cdef class FixedShare:
+    cdef readonly double[::1] first
+    cdef readonly double[::1] weights
+    cdef readonly double[::1] lost
+    cdef double[::1] returned
     cdef readonly Py_ssize_t n
     cdef readonly double share
-    cdef readonly double[::1] first, weights, lost
-    cdef double[::1] returned
-    @cython.locals(total=double)
+    @cython.locals(e="Py_ssize_t", total="double")
     cpdef int update(self) noexcept nogil

@@ -11,12 +11,13 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import zeros
+from colk._engine.c_types import Readonly, Vector
 from colk._validation import Array
 
 __all__ = ["FixedShare"]
 
 
-class FixedShare:
+class FixedShare:  # final
     """Weights p of functions, which sum to 1.
 
     Parameters
@@ -38,17 +39,19 @@ class FixedShare:
     array([0.95, 0.05])
     """
 
-    first: Array  # (n,): the first values
-    weights: Array  # (n,): p
-    lost: Array  # (n,): exponents of the next update, which the caller writes
-    returned: Array  # (n,): what each function gets back in an update
+    first: Readonly[Vector]  # (n,): the first values
+    weights: Readonly[Vector]  # (n,): p
+    lost: Readonly[Vector]  # (n,): exponents of the next update, which the caller writes
+    returned: Vector  # (n,): what each function gets back in an update
+    n: Readonly[int]
+    share: Readonly[float]
 
     def __init__(self, first: Array, share: float, weights: Array | None = None) -> None:
         self.n, self.share, self.first = len(first), share, np.array(first)
         self.weights = np.array(first if weights is None else weights)
         self.lost, self.returned = zeros(self.n), share * np.asarray(first)
 
-    def update(self) -> int:
+    def update(self) -> int:  # cpdef nogil int noexcept
         """Multiply p by exp(−lost), and return a share to the first values."""
         total = 0.0
         for e in range(self.n):

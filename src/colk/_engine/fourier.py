@@ -13,9 +13,9 @@ import numpy as np
 
 from colk._engine import counter_rng
 from colk._engine.buffers import zeros
+from colk._engine.c_types import ConstMatrix, Matrix, Readonly, Vector, Word
 from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
-from colk._validation import Array
 
 __all__ = ["Spectrum", "fourier_rows"]
 
@@ -23,8 +23,10 @@ __all__ = ["Spectrum", "fourier_rows"]
 class Spectrum:
     """The features of a kernel and a seed, for points with `n_features` features."""
 
-    amplitude: float  # √(2κ(0))
-    frequency: Array  # (p,): frequency of the feature that was drawn last
+    amplitude: Readonly[float]  # √(2κ(0))
+    frequency: Vector  # (p,): frequency of the feature that was drawn last
+    kernel: Readonly[KernelContract]
+    seed: Readonly[Word]
 
     def __init__(self, kernel: KernelContract, seed: int, n_features: int) -> None:
         self.kernel = kernel.bind(n_features)
@@ -35,9 +37,9 @@ class Spectrum:
     def __reduce__(self) -> tuple[type["Spectrum"], tuple[KernelContract, int, int]]:
         return Spectrum, (self.kernel, self.seed, self.frequency.shape[0])
 
-    def feature(self, i: int) -> float:
+    def feature(self, i: Word) -> float:  # cdef
         """Draw feature i: store its frequency and return its phase."""
-        stream = counter_rng.mixed(self.seed, i)
+        stream: Word = counter_rng.mixed(self.seed, i)
         for k in range(self.frequency.shape[0]):
             self.frequency[k] = 0.0
         self.kernel.add_frequency(counter_rng.mixed(stream, 0), self.frequency)
@@ -45,38 +47,39 @@ class Spectrum:
             self.frequency[k] /= 2.0 * math.pi
         return counter_rng.uniform(counter_rng.mixed(stream, -1), 1)
 
-    def draw(self, n: int, waves: Array) -> int:
+    def draw(self, n: int, waves: Matrix) -> int:  # cpdef
         """Write the first n frequencies, feature by feature, and phases into waves (p + 1, n)."""
-        last = self.frequency.shape[0]
+        last: int = self.frequency.shape[0]
         for i in range(n):
             waves[last, i] = self.feature(i)
             for k in range(last):
                 waves[k, i] = self.frequency[k]
         return 0
 
-    def turns(self, phase: float, points: Array, b: int) -> float:
+    def turns(self, phase: float, points: ConstMatrix, b: int) -> float:  # cdef noexcept
         """Return ωᵀx_b + phase, for the frequency that was drawn last."""
         for k in range(points.shape[1]):
             phase += self.frequency[k] * points[b, k]
         return phase
 
-    def redraw(self, n: int, points: Array, columns: Array) -> int:
+    def redraw(self, n: int, points: ConstMatrix, columns: Matrix) -> int:  # cdef
         """Write columns[b, i] = φ_i(x_b), rows of whole vectors; draws all n features again."""
         for i in range(n):
-            phase = self.feature(i)
+            phase: float = self.feature(i)
             for b in range(points.shape[0]):
                 columns[b, i] = self.turns(phase, points, b)
         for b in range(points.shape[0]):
             loops.cosines(columns, b, self.amplitude, n)
         return 0
 
-    def evaluate(self, weights: Array, row: int, n: int, X: Array, out: Array) -> int:
+    # cpdef
+    def evaluate(self, weights: ConstMatrix, row: int, n: int, X: ConstMatrix, out: Matrix) -> int:
         """Write out[r, c] = Σ_i weights[row + c, i] φ_i(x_r); each of n features is drawn once."""
         np.asarray(out)[:] = 0.0
-        values = np.zeros((1, (X.shape[0] + 7) & -8))
+        values: Matrix = np.zeros((1, (X.shape[0] + 7) & -8))
         with cython.nogil:
             for i in range(n):
-                phase = self.feature(i)
+                phase: float = self.feature(i)
                 for b in range(X.shape[0]):
                     values[0, b] = self.turns(phase, X, b)
                 loops.cosines(values, 0, self.amplitude, X.shape[0])
@@ -86,12 +89,15 @@ class Spectrum:
         return 0
 
 
-def fourier_rows(waves: Array, n: int, scale: float, X: Array, row: Array, out: Array) -> int:
+# cpdef
+def fourier_rows(
+    waves: Matrix, n: int, scale: float, X: ConstMatrix, row: Matrix, out: Matrix
+) -> int:
     """Write out[r, i] = scale·cos(ω_iᵀx_r + b_i) row by row, so chunks do not change the result.
 
     Rows of `waves` and the scratch `row` (1, …) are whole vectors.
     """
-    last = X.shape[1]
+    last: int = X.shape[1]
     for r in range(X.shape[0]):
         for i in range(n):
             row[0, i] = waves[last, i]

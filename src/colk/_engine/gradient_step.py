@@ -5,20 +5,20 @@ from typing import Any, ClassVar
 
 from colk import _stored as stored
 from colk._engine.buffers import zeros
+from colk._engine.c_types import Pointer, Public, Readonly, Vector
 from colk._engine.compression import CompressorContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.implicit_slopes import ImplicitSlopes
 from colk._engine.quasigradient import QuasiGradientStream
 from colk._engine.simd import loops
 from colk._engine.terms import is_foreign
-from colk._validation import Array
 
 __all__ = ["GradientStream", "KernelStream", "exact_squared_norm", "stage"]
 
 # If κ(x, x) is below this, κ(x, ·) counts as 0, as for a linear kernel at x = 0.
-VANISHING = 1e-280
+VANISHING: float = 1e-280
 # Number of steps in the running mean of their squared H-norm.
-LATEST = 1000
+LATEST: int = 1000
 
 
 class KernelStream(QuasiGradientStream):
@@ -37,8 +37,12 @@ class KernelStream(QuasiGradientStream):
         "squared_move": stored.Number(at_least=0.0),
     }
 
-    squared_move: float  # mean squared H-norm of the latest steps, if the compressor needs it
-    values: Array  # (outputs,): result of `evaluate_row`
+    squared_move: Public[
+        float
+    ]  # mean squared H-norm of the latest steps, if the compressor needs it
+    values: Vector  # (outputs,): result of `evaluate_row`
+    compressor: Readonly[CompressorContract]
+    follows_moves: Readonly[bool]
 
     def __init__(self, compressor: CompressorContract, **common: Any) -> None:
         super().__init__(**common)
@@ -48,14 +52,14 @@ class KernelStream(QuasiGradientStream):
         self.follows_moves, self.squared_move = compressor.is_relative, 0.0
         self.squared_norm = math.nan
 
-    def look(self) -> int:
+    def look(self) -> int:  # cdef
         """Evaluate κ(D, x), f and the losses at the samples of the window."""
         self.evaluate_columns()
         self.check_gram()
         self.predict_window()
         return self.evaluate_losses()
 
-    def check_gram(self) -> int:
+    def check_gram(self) -> int:  # cdef inline
         """End the loop if the H-norm of a step along some κ(x, ·) would overflow."""
         for b in range(self.window.size):
             if not self.dictionary.gram[b, b] < loops.LARGEST:
@@ -63,13 +67,13 @@ class KernelStream(QuasiGradientStream):
                 return self.refuse()
         return 0
 
-    def evaluate_columns(self) -> int:
+    def evaluate_columns(self) -> int:  # cdef
         """Compute κ(D, x) for the points x of the window, and their Gram matrix."""
         return self.dictionary.evaluate_columns(
             self.window.points, self.window.size, self.remembered > 0
         )
 
-    def evaluate_row(self, first: int) -> int:
+    def evaluate_row(self, first: int) -> int:  # cdef
         """Write the values of the function whose outputs start at this row of weights.
 
         Allocates nothing; κ(D, x) is written to the first column.
@@ -106,12 +110,16 @@ class GradientStream(KernelStream):
         "average_error",
     }
 
-    taken: float  # mean squared H-norm that compression takes from f̄ per step
-    squared_average: float  # ‖f̄‖² at the last review; 0 before the first
-    average_error: float  # bound on ‖f̄ − the same average without compression‖
-    renews: bool  # whether the loss of f̄ by compression is known
-    follows_norm: bool  # whether each step updates ‖f‖; it can if the error is orthogonal to f
+    taken: Public[float]  # mean squared H-norm that compression takes from f̄ per step
+    squared_average: Public[float]  # ‖f̄‖² at the last review; 0 before the first
+    average_error: Public[float]  # bound on ‖f̄ − the same average without compression‖
+    renews: Readonly[bool]  # whether the loss of f̄ by compression is known
+    follows_norm: Readonly[
+        bool
+    ]  # whether each step updates ‖f‖; it can if the error is orthogonal to f
     implicit: ImplicitSlopes
+    norm_bound: Readonly[float]
+    is_implicit: Readonly[bool]
 
     def __init__(self, norm_bound: float, implicit: bool, **common: Any) -> None:
         super().__init__(**common)
@@ -124,7 +132,7 @@ class GradientStream(KernelStream):
         self.renews = self.averaged > 0 and self.compressor.is_orthogonal
         self.taken = self.squared_average = self.average_error = 0.0
 
-    def step(self) -> float:
+    def step(self) -> float:  # cdef
         """Make one step of Algorithm 1; return the H-norm of the compression error."""
         step = self.step_size.rate(self.steps)
         rate = self.tracking_rate.rate(self.steps)
@@ -133,13 +141,13 @@ class GradientStream(KernelStream):
         self.move(step, coefficients)  # f~ = (1 − αλ) f − α c κ(x, ·)
         return self.compress(step)  # f = KOMP(f~, ε)
 
-    def move(self, step: float, coefficients: Array) -> int:
+    def move(self, step: float, coefficients: Pointer) -> int:  # cdef
         """Set f~ = (1 − αλ) f − α Σ_b c_b κ(x_b, ·): shrink f and set the new points' weights.
 
         An implicit step sets f~ = (f − α Σ_b c_b κ(x_b, ·))/(1 + αλ).
         """
-        shrinkage = step * self.regularization
-        factor = 1.0 - shrinkage
+        shrinkage: float = step * self.regularization
+        factor: float = 1.0 - shrinkage
         if self.is_implicit:
             factor = 1.0 / (1.0 + shrinkage)
             step *= factor
@@ -156,17 +164,17 @@ class GradientStream(KernelStream):
             self.note_move()
         return 0
 
-    def compress(self, step: float) -> float:
+    def compress(self, step: float) -> float:  # cdef inline
         """Set f = KOMP(f~, ε), or the result of another compressor; return ‖f − f~‖."""
         staged = stage(self.dictionary, self.window.size)
-        lost = self.compressor.settle(self.dictionary, staged, step, self.steps)
+        lost: float = self.compressor.settle(self.dictionary, staged, step, self.steps)
         if self.renews:  # `lost` includes the loss of the average
             lost = math.sqrt(self.squared_loss(0))
         return lost
 
     # -- the average -------------------------------------------------------------------------
 
-    def lasting_rate(self, rate: float) -> float:
+    def lasting_rate(self, rate: float) -> float:  # cdef noexcept
         """Return ρ, at least √(Q/R), where Q is the squared norm that compression removes from f̄.
 
         Every dropped atom removes a part of f̄. With ρ of order 1/t the average would restore less
@@ -176,8 +184,8 @@ class GradientStream(KernelStream):
         """
         if not self.renews:
             return rate
-        taken = self.squared_loss(self.averaged)
-        noise = 2.0 * max(self.dictionary.size, 1) * self.squared_average
+        taken: float = self.squared_loss(self.averaged)
+        noise: float = 2.0 * max(self.dictionary.size, 1) * self.squared_average
         if self.taken > rate * rate * noise > 0.0:
             rate = min(math.sqrt(self.taken / noise), 1.0)
         self.taken += rate * (taken - self.taken)
@@ -190,7 +198,7 @@ class GradientStream(KernelStream):
             )
         return rate
 
-    def squared_loss(self, first: int) -> float:
+    def squared_loss(self, first: int) -> float:  # cdef inline noexcept
         """Return the squared H-norm that this step took from the function of these rows."""
         total = 0.0
         for c in range(self.n_outputs):
@@ -199,7 +207,7 @@ class GradientStream(KernelStream):
 
     # -- norms -------------------------------------------------------------------------------
 
-    def conclude(self, lost: float) -> int:
+    def conclude(self, lost: float) -> int:  # cdef
         """Update ‖f‖ and project f on the ball."""
         if self.follows_norm:
             self.squared_norm = max(self.squared_norm - lost * lost, 0.0)
@@ -207,13 +215,14 @@ class GradientStream(KernelStream):
                 self.keep_in_ball()
         return 0
 
-    def moved_squared_norm(self, factor: float, step: float, coefficients: Array) -> float:
+    # cdef inline noexcept
+    def moved_squared_norm(self, factor: float, step: float, coefficients: Pointer) -> float:
         """Return ‖f~‖² from ‖f‖², f at the new points, and their Gram matrix."""
-        total = factor * factor * self.squared_norm
+        total: float = factor * factor * self.squared_norm
         for b in range(self.window.size):
             for c in range(self.n_outputs):
-                amount = -step * coefficients[b * self.n_outputs + c]
-                inner_products = factor * self.window.predictions[b, c]
+                amount: float = -step * coefficients[b * self.n_outputs + c]
+                inner_products: float = factor * self.window.predictions[b, c]
                 for a in range(b):
                     inner_products -= (
                         step * coefficients[a * self.n_outputs + c] * self.dictionary.gram[b, a]
@@ -221,18 +230,18 @@ class GradientStream(KernelStream):
                 total += amount * (2.0 * inner_products + amount * self.dictionary.gram[b, b])
         return max(total, 0.0)
 
-    def note_move(self) -> None:
+    def note_move(self) -> None:  # cdef inline
         """Update the running mean of squared step norms with this step."""
         squares = 0.0
         for b in range(self.window.size):
             for c in range(self.n_outputs):
                 for a in range(b + 1):
-                    both = self.dictionary.amounts[b, c] * self.dictionary.amounts[a, c]
+                    both: float = self.dictionary.amounts[b, c] * self.dictionary.amounts[a, c]
                     squares += (1.0 if a == b else 2.0) * both * self.dictionary.gram[b, a]
         self.squared_move += (squares - self.squared_move) / min(self.steps + 1, LATEST)
         self.dictionary.squared_move = self.squared_move
 
-    def keep_in_ball(self) -> None:
+    def keep_in_ball(self) -> None:  # cdef inline
         """Project f on the ball ‖f‖ ≤ norm_bound (the paper's footnote on KOMP)."""
         self.squared_norm = exact_squared_norm(self.dictionary, 0, self.n_outputs)
         if self.squared_norm > self.norm_bound * self.norm_bound:
@@ -242,9 +251,9 @@ class GradientStream(KernelStream):
             self.squared_norm = self.norm_bound * self.norm_bound
 
 
-def stage(d: Dictionary, size: int) -> int:
+def stage(d: Dictionary, size: int) -> int:  # cdef noexcept
     """Move the new points with nonzero weights to the front; return their number."""
-    staged = 0
+    staged: int = 0
     for b in range(size):
         moves = False
         for row in range(d.n_fitted):
@@ -265,7 +274,7 @@ def stage(d: Dictionary, size: int) -> int:
     return staged
 
 
-def exact_squared_norm(d: Dictionary, first: int, n_outputs: int) -> float:
+def exact_squared_norm(d: Dictionary, first: int, n_outputs: int) -> float:  # cdef noexcept
     """Return wᵀKw = ‖U⁻¹w‖² of the function whose outputs start at this row.
 
     Computed by substitution, from the last row of Uᵀ to the first.
@@ -276,7 +285,7 @@ def exact_squared_norm(d: Dictionary, first: int, n_outputs: int) -> float:
             d.carry[j] = d.weights_t[c, j]
         for k in range(d.size):
             i = d.size - 1 - k
-            entry = d.carry[i] / d.factor[i, i]
+            entry: float = d.carry[i] / d.factor[i, i]
             total += entry * entry
             for j in range(i):
                 d.carry[j] -= entry * d.factor[i, j]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from colk._engine import inverse_curvature, risk_companion, stream
+from colk._engine.c_types import Pointer, Readonly, Vector
 from colk._engine.contracts import RiskContract, TrackerContract
 from colk._engine.gradient_step import GradientStream
 from colk._engine.newton_step import NewtonStream
 from colk._engine.quasigradient import TRACE, QuasiGradientStream
 from colk._engine.risk_companion import RiskCompanion
 from colk._engine.simd import loops
-from colk._validation import Array
 
 __all__ = ["HedgedGradientStream", "HedgedNewtonStream"]
 
@@ -35,10 +35,10 @@ class HedgedGradientStream(GradientStream):
         The arguments of `GradientStream`, for the mean loss and windows of one sample.
     """
 
-    companion: RiskCompanion
-    risk_step: float
-    keeps_values: bool  # whether an atom leaves by projection
-    sums: Array  # (3,): scratch
+    companion: Readonly[RiskCompanion]
+    risk_step: Readonly[float]
+    keeps_values: Readonly[bool]  # whether an atom leaves by projection
+    sums: Vector  # (3,): scratch
 
     def __init__(
         self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
@@ -49,38 +49,39 @@ class HedgedGradientStream(GradientStream):
         self.averaged = self.n_outputs if self.averaged > 0 else 0
         self.companion, self.risk_step = attach_companion(self, beside, tracker_beside), risk_step
 
-    def make_step(self) -> int:
+    def make_step(self) -> int:  # cdef
         """Make a step and record it, with g and the outer value of the companion."""
         GradientStream.make_step(self)
         return record_beside(self, self.companion)
 
-    def step(self) -> float:
+    def step(self) -> float:  # cdef
         """Make the step of Algorithm 1 for the mean loss, and that of the companion."""
         consider_beside(self, self.companion)
-        lost = GradientStream.step(self)
+        lost: float = GradientStream.step(self)
         if self.keeps_values and self.dictionary.n_ghosts > 0:
             self.keep_values()
         accept_beside(self, self.companion)
         return lost
 
-    def move(self, step: float, coefficients: Array) -> int:
+    def move(self, step: float, coefficients: Pointer) -> int:  # cdef
         """Set f~, and r~ = (1 − αλ) r − α a/(1 + αbκ(x, x)) κ(x, ·) with the companion's α.
 
         The gain makes it an implicit step for a loss that is a parabola of curvature b. |a| is
         clipped at the gradient bound.
         """
         GradientStream.move(self, step, coefficients)
+        own: float
         own, step = self.dictionary.gram[0, 0], step * self.risk_step
         first = self.companion.first
         self.dictionary.scale_rows(first, self.n_outputs, 1.0 - step * self.regularization)
-        gain = step / (1.0 + step * self.companion.curvature * own)
+        gain: float = step / (1.0 + step * self.companion.curvature * own)
         if self.companion.length > self.gradient_bound:
             gain *= self.gradient_bound / self.companion.length
         for c in range(self.n_outputs):
             self.dictionary.amounts[0, first + c] = -gain * self.companion.gradient[0, c]
         return 0
 
-    def keep_values(self) -> None:
+    def keep_values(self) -> None:  # cdef
         """Refit the companion to its values at the atoms, that of the atom that left included.
 
         The projection has the least error in H-norm, which counts what lies between the samples as
@@ -88,8 +89,8 @@ class HedgedGradientStream(GradientStream):
         the other atoms' K, the least squares of the values subtract w_j K⁻¹c/(c_j cᵀc) from the
         projection. The steps of the mean's function do not change.
         """
-        n, j, squares = self.dictionary.size, self.dictionary.dropped, 0.0
-        last, own = self.dictionary.n_ghosts - 1, self.dictionary.carry[j]
+        n, j, squares = self.dictionary.size, self.dictionary.dropped, 0.0  # type: int, int, float
+        last, own = self.dictionary.n_ghosts - 1, self.dictionary.carry[j]  # type: int, float
         for k in range(n + 1):
             squares += self.dictionary.carry[k] * self.dictionary.carry[k]
         for k in range(n):
@@ -99,13 +100,13 @@ class HedgedGradientStream(GradientStream):
             self.dictionary.ghost_columns, self.sums,
         )  # fmt: skip
         for row in range(self.companion.first, self.shown):
-            weight = self.dictionary.ghosts[self.dictionary.n_features + row, last]
+            weight: float = self.dictionary.ghosts[self.dictionary.n_features + row, last]
             loops.add(
                 self.dictionary.weights_t, row, self.dictionary.ghost_columns, 0,
                 -weight / (own * squares), n,
             )  # fmt: skip
 
-    def flush(self) -> int:
+    def flush(self) -> int:  # cdef
         """Compute the mixture, which makes the predictions."""
         self.companion.mix()
         return 0
@@ -129,8 +130,8 @@ class HedgedNewtonStream(NewtonStream):
         The arguments of `NewtonStream`, for the mean loss and windows of one sample.
     """
 
-    companion: RiskCompanion
-    risk_step: float
+    companion: Readonly[RiskCompanion]
+    risk_step: Readonly[float]
 
     def __init__(
         self, beside: RiskContract, tracker_beside: TrackerContract, risk_step: float, **common: Any
@@ -139,26 +140,26 @@ class HedgedNewtonStream(NewtonStream):
         self.companion, self.risk_step = attach_companion(self, beside, tracker_beside), risk_step
         self.iterate.accompany(self.companion.first, self.shown - self.companion.first)
 
-    def make_step(self) -> int:
+    def make_step(self) -> int:  # cdef
         """Make a step and record it, with g and the outer value of the companion."""
         NewtonStream.make_step(self)
         return record_beside(self, self.companion)
 
-    def step(self) -> float:
+    def step(self) -> float:  # cdef
         """Make the second-order step for the mean loss, and that of the companion."""
         consider_beside(self, self.companion)
-        lost = NewtonStream.step(self)
+        lost: float = NewtonStream.step(self)
         accept_beside(self, self.companion)
         return lost
 
-    def move_beside(self, h: int, variance: float) -> None:
+    def move_beside(self, h: int, variance: float) -> None:  # cdef
         """Move r along κ(x, ·), or along its projection if x is no atom."""
-        own, n, first = self.dictionary.gram[0, 0], self.dictionary.size, self.companion.first
+        own, n, first = self.dictionary.gram[0, 0], self.dictionary.size, self.companion.first  # type: float, int, int
         if self.companion.length <= 0.0:
             return
-        least = self.companion.length / (self.trust * (1.0 + self.largest_target))
-        curvature = max(self.companion.curvature, least)
-        gain = self.risk_step / (1.0 + self.risk_step * curvature * own)
+        least: float = self.companion.length / (self.trust * (1.0 + self.largest_target))
+        curvature: float = max(self.companion.curvature, least)
+        gain: float = self.risk_step / (1.0 + self.risk_step * curvature * own)
         if self.dictionary.added > 0:
             for c in range(self.n_outputs):
                 self.dictionary.weights_t[first + c, n - 1] -= gain * self.companion.gradient[0, c]
@@ -173,12 +174,12 @@ class HedgedNewtonStream(NewtonStream):
                 -gain * self.companion.gradient[0, c], n,
             )  # fmt: skip
 
-    def refit_beside(self, j: int) -> None:
+    def refit_beside(self, j: int) -> None:  # cdef
         """Refit the companion to all samples without atom j; a projection would lose more."""
         n, z = self.dictionary.size, inverse_curvature.WHITENED
         self.iterate.whiten_atom(j)
         h = self.P.multiply_only(n)
-        variance = loops.dot(self.P.rows, z, self.P.rows, h, n)
+        variance: float = loops.dot(self.P.rows, z, self.P.rows, h, n)
         if variance > 0.0:
             self.iterate.take_weights_beside(j, variance)
             loops.spread(
@@ -186,7 +187,7 @@ class HedgedNewtonStream(NewtonStream):
             )
             self.iterate.add_beside()
 
-    def flush(self) -> int:
+    def flush(self) -> int:  # cdef
         """Apply the pending update, discard the lookahead, and compute the mixture."""
         NewtonStream.flush(self)
         self.companion.mix()
@@ -198,7 +199,7 @@ class HedgedNewtonStream(NewtonStream):
 
 def attach_companion(
     s: QuasiGradientStream, risk: RiskContract, tracker: TrackerContract
-) -> RiskCompanion:
+) -> RiskCompanion:  # cdef gil
     """Return a new companion; it is stored with the stream, and its mixture makes predictions."""
     companion = RiskCompanion(s.loss, risk, tracker, s.dictionary, s.window, s.averaged)
     s.parts["companion"], s.lines = companion, companion.first_lines(len(TRACE))
@@ -206,19 +207,19 @@ def attach_companion(
     return companion
 
 
-def consider_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:
+def consider_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:  # cdef
     """Compute the companion's slopes and scores, before the step of the mean's function."""
-    limit = stream.RUNAWAY * (1.0 + s.largest_target)
+    limit: float = stream.RUNAWAY * (1.0 + s.largest_target)
     return companion.consider(s.tracking_rate.rate(s.steps), s.steps, limit)
 
 
-def accept_beside(s: QuasiGradientStream, companion: RiskCompanion) -> None:
+def accept_beside(s: QuasiGradientStream, companion: RiskCompanion) -> None:  # cdef
     """Complete the companion's step; the loss of the stream is that of the mixture."""
     companion.accept(s.steps)
     s.window.losses[0] = companion.mixed_loss
 
 
-def record_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:
+def record_beside(s: QuasiGradientStream, companion: RiskCompanion) -> int:  # cdef
     """Write g and the outer value of the companion to the line of the step."""
     if s.traced:
         companion.record(s.lines, s.line - 1)

@@ -11,21 +11,21 @@ sample's loss.
 """
 
 from colk._engine.buffers import zeros
+from colk._engine.c_types import CInt, Matrix, Readonly
 from colk._engine.contracts import LossContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.window import Window
-from colk._validation import Array
 
 __all__ = ["ImplicitSlopes"]
 
 # Accuracy of the shares of the explicit step. A window takes at most SWEEPS sweeps over its points,
 # and the share of one point takes at most ITERATIONS evaluations.
-TOLERANCE = 1e-10
-SWEEPS = 30
-ITERATIONS = 60
+TOLERANCE: float = 1e-10
+SWEEPS: CInt = 30
+ITERATIONS: CInt = 60
 
 
-class ImplicitSlopes:
+class ImplicitSlopes:  # final
     """The coefficients of an implicit step, computed from those of the explicit step.
 
     Parameters
@@ -39,12 +39,15 @@ class ImplicitSlopes:
     """
 
     n_outputs: int
-    is_coupled: bool  # whether the loss couples the outputs, which then have one share
-    first_slopes: Array  # (size, outputs): ℓ' at f(x_b)
-    explicit: Array  # (size, outputs): c_b
-    others: Array  # (size, outputs): f⁺(x_b) without the step of point b
-    trial: Array  # (size, outputs): predictions that are tried
-    trial_slopes: Array  # (size, outputs): ℓ' there
+    is_coupled: Readonly[bool]  # whether the loss couples the outputs, which then have one share
+    first_slopes: Matrix  # (size, outputs): ℓ' at f(x_b)
+    explicit: Matrix  # (size, outputs): c_b
+    others: Matrix  # (size, outputs): f⁺(x_b) without the step of point b
+    trial: Matrix  # (size, outputs): predictions that are tried
+    trial_slopes: Matrix  # (size, outputs): ℓ' there
+    window: Window
+    dictionary: Dictionary
+    loss: LossContract
 
     def __init__(self, window: Window, dictionary: Dictionary, loss: LossContract) -> None:
         self.window, self.dictionary, self.loss = window, dictionary, loss
@@ -53,7 +56,7 @@ class ImplicitSlopes:
         arrays = zeros((5, self.window.size, self.n_outputs))
         self.first_slopes, self.explicit, self.others, self.trial, self.trial_slopes = arrays
 
-    def solve(self, move: float, factor: float) -> int:
+    def solve(self, move: float, factor: float) -> int:  # cdef
         """Replace the coefficients; the step is f⁺ = `factor`·f − `move`·Σ_b c_b⁺ κ(x_b, ·)."""
         width = self.n_outputs
         for b in range(self.window.size):
@@ -74,17 +77,17 @@ class ImplicitSlopes:
                 break
         return 0
 
-    def move_others(self, b: int, move: float, factor: float) -> None:
+    def move_others(self, b: int, move: float, factor: float) -> None:  # cdef
         """Evaluate f⁺ at point b without point b's own step."""
         for c in range(self.n_outputs):
-            value = factor * self.window.predictions[b, c]
+            value: float = factor * self.window.predictions[b, c]
             for a in range(self.window.size):
                 if a != b:
-                    shared = self.dictionary.gram[max(a, b), min(a, b)]
+                    shared: float = self.dictionary.gram[max(a, b), min(a, b)]
                     value -= move * self.window.coefficients[a, c] * shared
             self.others[b, c] = value
 
-    def solve_point(self, b: int, first: int, last: int, move: float) -> float:
+    def solve_point(self, b: int, first: int, last: int, move: float) -> float:  # cdef
         """Set outputs first, …, last − 1 of point b to their share of the explicit step.
 
         Returns the change of the share.
@@ -96,11 +99,12 @@ class ImplicitSlopes:
             now += self.explicit[b, c] * self.window.coefficients[b, c]
         if product <= 0.0:  # no move, or an ascent because of a negative outer slope
             return 0.0
-        share = self.share_at_end(b, first, last, move, product)
+        share: float = self.share_at_end(b, first, last, move, product)
         for c in range(first, last):
             self.window.coefficients[b, c] = share * self.explicit[b, c]
         return abs(share - now / squares)
 
+    # cdef
     def share_at_end(self, b: int, first: int, last: int, move: float, product: float) -> float:
         """Return the r in [0, 1] for which the slope after r times the step is r times the first.
 
@@ -108,19 +112,19 @@ class ImplicitSlopes:
         (Illinois), and by bisection if that is slow.
         """
         low, high = 0.0, 1.0
-        at_low = self.excess(b, first, last, move, low, product)
+        at_low: float = self.excess(b, first, last, move, low, product)
         if at_low >= 0.0:
             return low
-        at_high = self.excess(b, first, last, move, high, product)
+        at_high: float = self.excess(b, first, last, move, high, product)
         if at_high <= 0.0:
             return high
         for k in range(ITERATIONS):
             if high - low <= TOLERANCE:
                 break
-            middle = (low * at_high - high * at_low) / (at_high - at_low)
+            middle: float = (low * at_high - high * at_low) / (at_high - at_low)
             if k % 3 == 2 or not low < middle < high:
                 middle = 0.5 * (low + high)
-            found = self.excess(b, first, last, move, middle, product)
+            found: float = self.excess(b, first, last, move, middle, product)
             if found == 0.0:
                 return middle
             if found < 0.0:
@@ -131,9 +135,9 @@ class ImplicitSlopes:
 
     def excess(
         self, b: int, first: int, last: int, move: float, share: float, product: float
-    ) -> float:
+    ) -> float:  # cdef
         """Return r − ⟨c, ℓ' after r times the step⟩/⟨c, ℓ' before⟩."""
-        reach = move * share * self.dictionary.gram[b, b]
+        reach: float = move * share * self.dictionary.gram[b, b]
         for c in range(first, last):
             self.trial[b, c] = self.others[b, c] - reach * self.explicit[b, c]
         if self.is_coupled:

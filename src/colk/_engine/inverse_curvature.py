@@ -13,6 +13,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import aligned
+from colk._engine.c_types import Matrix, Readonly, Vector
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
 from colk._validation import Array
@@ -21,29 +22,29 @@ __all__ = ["InverseCurvature", "find_rotations"]
 
 # Rows of `rows`: z; a product with U; from FIRST on the h_r (at most MOST_PENDING + 1); z of the
 # last sample; z and Pz of the next points, which are computed four at a time.
-WHITENED, PRODUCT, FIRST = 0, 1, 2
-MOST_PENDING = 8
-FORMER = FIRST + MOST_PENDING + 1
-WHITENED_AHEAD = FORMER + 1
-PRODUCTS_AHEAD = WHITENED_AHEAD + MOST_PENDING + 4
-ROWS = PRODUCTS_AHEAD + MOST_PENDING + 4
+WHITENED, PRODUCT, FIRST = 0, 1, 2  # cdef Py_ssize_t
+MOST_PENDING: int = 8
+FORMER: int = FIRST + MOST_PENDING + 1
+WHITENED_AHEAD: int = FORMER + 1
+PRODUCTS_AHEAD: int = WHITENED_AHEAD + MOST_PENDING + 4
+ROWS: int = PRODUCTS_AHEAD + MOST_PENDING + 4
 # Atoms per deferred update. A product with P costs much more than the products with so few h.
-ATOMS_PENDING = 16
+ATOMS_PENDING: int = 16
 # If the variance at x is below this, nothing is forgotten there.
-LEAST_VARIANCE = 1e-9
+LEAST_VARIANCE: float = 1e-9
 
 
-def find_rotations(d: Dictionary, j: int, rotations: Array) -> None:
+def find_rotations(d: Dictionary, j: int, rotations: Matrix) -> None:  # cdef
     """Compute the cosines and sines of the rotations that make atom j the last one of U."""
-    top = d.factor[j, j]
+    top: float = d.factor[j, j]
     for i in range(j, d.size - 1):
-        side = d.factor[i + 1, j]
-        length = math.sqrt(top * top + side * side)
+        side: float = d.factor[i + 1, j]
+        length: float = math.sqrt(top * top + side * side)
         rotations[0, i], rotations[1, i] = side / length, top / length
         top = length
 
 
-class InverseCurvature:
+class InverseCurvature:  # final
     """The covariance of a function's coordinates, up to the scale of the noise.
 
     Parameters
@@ -54,16 +55,16 @@ class InverseCurvature:
         γ, in (0, 1]: the variance at a sample grows by 1/γ, and nowhere else.
     """
 
-    prior: float
-    forgetting: float
-    matrix: Array  # (capacity, capacity): 8 × 8 blocks; those above the diagonal are unused
-    rows: Array  # (ROWS, capacity)
-    amounts: Array  # (MOST_PENDING,): m_r
-    pending: int  # number of h_r
-    expected: int  # number of next points whose z is known
-    place: int  # index of the current one among them; −1 for none
+    prior: Readonly[float]
+    forgetting: Readonly[float]
+    matrix: Matrix  # (capacity, capacity): 8 × 8 blocks; those above the diagonal are unused
+    rows: Matrix  # (ROWS, capacity)
+    amounts: Vector  # (MOST_PENDING,): m_r
+    pending: Readonly[int]  # number of h_r
+    expected: Readonly[int]  # number of next points whose z is known
+    place: Readonly[int]  # index of the current one among them; −1 for none
     multiplied: bool  # whether `matrix`·z is known for this and the following points
-    rotations: Array  # (2, capacity): cosines and sines
+    rotations: Matrix  # (2, capacity): cosines and sines
 
     def __init__(self, prior: float, forgetting: float) -> None:
         self.prior, self.forgetting, self.pending = prior, forgetting, 0
@@ -79,29 +80,29 @@ class InverseCurvature:
         rows[:, :n] = np.asarray(self.rows)[:, :n]
         self.matrix, self.rows, self.rotations = matrix, rows, rotations
 
-    def room(self) -> int:
+    def room(self) -> int:  # cdef noexcept
         """Return the number of samples that can be deferred."""
         return MOST_PENDING - self.pending if self.pending < MOST_PENDING else MOST_PENDING
 
-    def expect(self, count: int) -> None:
+    def expect(self, count: int) -> None:  # cdef
         """Set the number of next points whose z is known."""
         self.expected, self.place, self.multiplied = count, -1, False
 
-    def select(self, place: int, n: int) -> None:
+    def select(self, place: int, n: int) -> None:  # cdef
         """Set z to that of one of the next points."""
         self.place = place
         loops.copy(self.rows, WHITENED, self.rows, WHITENED_AHEAD + place, (n + 7) & -8)
 
-    def multiply(self, n: int) -> int:
+    def multiply(self, n: int) -> int:  # cdef noexcept
         """Return the row of h = Pz, after the h_r; if there are too many h_r, update P first."""
-        count = 0
+        count: int = 0
         if self.pending >= min(MOST_PENDING, 1 + n // ATOMS_PENDING):
             count = self.pending
         found = FIRST + self.pending if self.place < 0 else PRODUCTS_AHEAD + self.place
         if self.place < 0:
             self.catch_up_and_multiply(n, count, WHITENED, found, 1)
         elif count > 0 or not self.multiplied:
-            columns = (self.expected - self.place + 3) & -4
+            columns: int = (self.expected - self.place + 3) & -4
             self.catch_up_and_multiply(n, count, WHITENED_AHEAD + self.place, found, columns)
             self.multiplied = True
         h = FIRST + self.pending
@@ -110,19 +111,20 @@ class InverseCurvature:
         self.correct(n, h)
         return h
 
-    def multiply_only(self, n: int) -> int:
+    def multiply_only(self, n: int) -> int:  # cdef noexcept
         """Return the row of h = Pz as `multiply`, without an update of P."""
         h = FIRST + self.pending
         self.catch_up_and_multiply(n, 0, WHITENED, h, 1)
         self.correct(n, h)
         return h
 
-    def correct(self, n: int, h: int) -> None:
+    def correct(self, n: int, h: int) -> None:  # cdef
         """Subtract the deferred updates from the product of `matrix` with z."""
         for r in range(self.pending):
-            shared = loops.dot(self.rows, FIRST + r, self.rows, WHITENED, n)
+            shared: float = loops.dot(self.rows, FIRST + r, self.rows, WHITENED, n)
             loops.add(self.rows, h, self.rows, FIRST + r, -self.amounts[r] * shared, n)
 
+    # cdef
     def catch_up_and_multiply(self, n: int, count: int, z: int, h: int, columns: int) -> None:
         """Apply `count` deferred updates to P, and multiply P by the rows from z on."""
         loops.settle_and_multiply(
@@ -131,7 +133,7 @@ class InverseCurvature:
         if count > 0:
             self.pending = 0
 
-    def extend(self, n: int, h: int, novelty: float, prior: float) -> None:
+    def extend(self, n: int, h: int, novelty: float, prior: float) -> None:  # cdef
         """Add coordinate n for a point of novelty s: √s/prior in h, 0 in the earlier h_r."""
         for row in range(FIRST, h + 1):
             for i in range(n, (n + 8) & -8):
@@ -139,7 +141,7 @@ class InverseCurvature:
         self.rows[h, n] = math.sqrt(novelty) / prior
         self.matrix[n, n] = 1.0 / prior
 
-    def keep_whitened(self, n: int, entry: float) -> None:
+    def keep_whitened(self, n: int, entry: float) -> None:  # cdef
         """Save z, with one more coordinate, as that of the last sample."""
         for i in range(n):
             self.rows[FORMER, i] = self.rows[WHITENED, i]
@@ -147,30 +149,30 @@ class InverseCurvature:
             self.rows[FORMER, i] = 0.0
         self.rows[FORMER, n] = entry
 
-    def set_forgetting(self, forgetting: float) -> None:
+    def set_forgetting(self, forgetting: float) -> None:  # cdef
         """Set γ."""
         self.forgetting = forgetting
 
     def add_curvature(
         self, curvature: float, usual: float, gain: float, variance: float, own: float
-    ) -> None:
+    ) -> None:  # cdef
         """P ← P − m hhᵀ with m = b·gain minus the forgetting, which stops at the prior.
 
         A sample with less than the mean curvature causes proportionally less forgetting.
         """
-        amount = curvature * gain
+        amount: float = curvature * gain
         if self.forgetting < 1.0 and curvature > 0.0 and variance > LEAST_VARIANCE:
-            lapse = (1.0 / self.forgetting - 1.0) * min(curvature / usual, 1.0)
-            most = min((1.0 - own / (self.prior * variance)) / variance, amount)
+            lapse: float = (1.0 / self.forgetting - 1.0) * min(curvature / usual, 1.0)
+            most: float = min((1.0 - own / (self.prior * variance)) / variance, amount)
             amount = max(gain * (curvature - lapse / variance), most)
         self.subtract(amount)
 
-    def subtract(self, amount: float) -> None:
+    def subtract(self, amount: float) -> None:  # cdef
         """P ← P − m hhᵀ for the latest h."""
         self.amounts[self.pending] = amount
         self.pending += 1
 
-    def restart(self, n: int) -> None:
+    def restart(self, n: int) -> None:  # cdef
         """P = I/λ."""
         for i in range(n):
             for j in range((n + 7) & -8):
@@ -178,7 +180,7 @@ class InverseCurvature:
             self.matrix[i, i] = 1.0 / self.prior
         self.pending, self.multiplied = 0, False
 
-    def drop(self, d: Dictionary, j: int) -> None:
+    def drop(self, d: Dictionary, j: int) -> None:  # cdef
         """Rotate P as dropping atom j will rotate Uᵀ, and delete the coordinate of the atom."""
         n, last = d.size, d.size - 1
         find_rotations(d, j, self.rotations)
@@ -190,16 +192,16 @@ class InverseCurvature:
         for row in range(FIRST, FIRST + self.pending):
             self.rotate_row(row, j, last)
 
-    def rotate_row(self, row: int, j: int, last: int) -> None:
+    def rotate_row(self, row: int, j: int, last: int) -> None:  # cdef
         """Rotate one of the h_r in the same way."""
-        leaving = self.rows[row, j]
+        leaving: float = self.rows[row, j]
         for i in range(j, last):
-            c, s, below = self.rotations[0, i], self.rotations[1, i], self.rows[row, i + 1]
+            c, s, below = self.rotations[0, i], self.rotations[1, i], self.rows[row, i + 1]  # type: float, float, float
             self.rows[row, i] = c * leaving - s * below
             leaving = s * leaving + c * below
         self.rows[row, last] = 0.0
 
-    def dense(self, d: Dictionary) -> Array:
+    def dense(self, d: Dictionary) -> Array:  # cpdef
         """P, a copy of shape (M, M), in the coordinates in which U has a positive diagonal."""
         signs = np.sign(np.diag(np.asarray(d.factor)[: d.size, : d.size]))
         return np.asarray(self.raw(d.size) * np.outer(signs, signs))
@@ -215,7 +217,7 @@ class InverseCurvature:
         novelty = np.maximum(d.kernel.diagonal(X) - (Z**2).sum(axis=1), 0.0)
         return np.asarray(np.maximum(((Z @ P) * Z).sum(axis=1), 0.0) + novelty / prior)
 
-    def raw(self, n: int) -> Array:
+    def raw(self, n: int) -> Array:  # cpdef
         """P, a copy of shape (M, M), in the coordinates of the stored U."""
         lower = np.tril(np.asarray(self.matrix)[:n, :n])
         P, h = lower + np.tril(lower, -1).T, np.asarray(self.rows)[FIRST:, :n]

@@ -4,6 +4,7 @@ import cython
 import numpy as np
 
 from colk._engine.buffers import aligned, plain
+from colk._engine.c_types import ConstMatrix, Matrix
 from colk._engine.simd import loops
 from colk._validation import Array
 
@@ -41,7 +42,7 @@ def transformed(X: Array, rows: Array, width: int) -> Array:
     return out
 
 
-def write_transformed(X: Array, rows: Array, out: Array) -> int:
+def write_transformed(X: ConstMatrix, rows: ConstMatrix, out: Matrix) -> int:  # cdef gil
     """Body of `transformed`, without the interpreter's lock."""
     with cython.nogil:
         for i in range(X.shape[0]):

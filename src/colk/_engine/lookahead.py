@@ -6,17 +6,17 @@ change, the values are computed again.
 """
 
 from colk._engine import inverse_curvature
+from colk._engine.c_types import ConstMatrix, ConstVector
 from colk._engine.dictionary import Dictionary
 from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.simd import loops
-from colk._validation import Array
 
 __all__ = ["Lookahead", "block_for"]
 
 # Number of points that are computed together while atoms change, and while they do not.
-FEW, MOST = 4, 8
+FEW, MOST = 4, 8  # cdef Py_ssize_t
 # With fewer atoms, batching does not pay.
-FEWEST_ATOMS = 128
+FEWEST_ATOMS: int = 128
 
 
 def block_for(size: int) -> int:
@@ -24,7 +24,7 @@ def block_for(size: int) -> int:
     return max(size + 3, MOST)
 
 
-class Lookahead:
+class Lookahead:  # final
     """New points of a dictionary whose z is computed before their step.
 
     Parameters
@@ -39,12 +39,14 @@ class Lookahead:
     ready: int  # number of rows that hold next points
     first: int  # the first row whose z is known
     reach: int  # number of points that are computed together
+    dictionary: Dictionary
+    P: InverseCurvature
 
     def __init__(self, dictionary: Dictionary, P: InverseCurvature) -> None:
         self.dictionary, self.P = dictionary, P
         self.forget()
 
-    def forget(self) -> None:
+    def forget(self) -> None:  # cpdef nogil
         """Discard everything: the atoms have changed."""
         self.row = self.ready = self.first = 0
         self.reach = FEW
@@ -52,7 +54,7 @@ class Lookahead:
 
     # -- windows of one sample ---------------------------------------------------------------
 
-    def proceed(self, X: Array, weight: Array, row: int, stop: int) -> int:
+    def proceed(self, X: ConstMatrix, weight: ConstVector, row: int, stop: int) -> int:  # cdef
         """Go to the next point; if it is not ready, compute this row and the next ones."""
         self.row += 1
         if self.row < self.ready:
@@ -61,7 +63,7 @@ class Lookahead:
         self.row = self.ready = 0
         return self.prepare(X, weight, row, stop) if stop - row >= FEW else 0
 
-    def prepare(self, X: Array, weight: Array, row: int, stop: int) -> int:
+    def prepare(self, X: ConstMatrix, weight: ConstVector, row: int, stop: int) -> int:  # cdef
         """Compute columns and z of these rows; skip rows of weight 0."""
         most, count = min(self.reach, self.P.room()), 0
         while row < stop and count < most:
@@ -75,7 +77,7 @@ class Lookahead:
         self.whiten(0, count)
         return 0
 
-    def move_to_front(self) -> int:
+    def move_to_front(self) -> int:  # cdef int noexcept
         """Make the current point the first new point of the dictionary."""
         if self.row > 0:
             move_to_front(self.dictionary, self.row)
@@ -83,7 +85,7 @@ class Lookahead:
 
     # -- windows of any size -----------------------------------------------------------------
 
-    def whiten(self, first: int, count: int) -> None:
+    def whiten(self, first: int, count: int) -> None:  # cdef
         """Compute z of `count` rows."""
         self.first = first
         loops.whiten(
@@ -92,7 +94,7 @@ class Lookahead:
         )  # fmt: skip
         self.P.expect(count)
 
-    def find(self, b: int, size: int) -> bool:
+    def find(self, b: int, size: int) -> bool:  # cdef noexcept
         """Select z of point b of the window, computed in a batch; return False if no batch pays."""
         if not 0 <= b + self.row - self.first < self.P.expected:
             count = min(size - b, self.P.room())
@@ -104,7 +106,7 @@ class Lookahead:
         return True
 
 
-def move_to_front(d: Dictionary, row: int) -> None:
+def move_to_front(d: Dictionary, row: int) -> None:  # cdef
     """Make the new point of this row the first one."""
     for k in range(d.n_features):
         d.points[0, k] = d.points[row, k]

@@ -1,7 +1,7 @@
 """Base of the observers of a stream's losses."""
 
+from colk._engine.c_types import Matrix, Public
 from colk._signatures import SourceSignature
-from colk._validation import Array
 
 __all__ = ["LossWatcher"]
 
@@ -11,8 +11,8 @@ class LossWatcher:
 
     __signature__ = SourceSignature()
 
-    has_alarm: bool  # whether there was an alarm on which the stream has not acted yet
+    has_alarm: Public[bool]  # whether there was an alarm on which the stream has not acted yet
 
-    def take(self, loss: float, points: Array, row: int) -> int:
+    def take(self, loss: float, points: Matrix, row: int) -> int:  # cdef
         """Take the loss of a sample before its step, and its features, a row of `points`."""
         return 0

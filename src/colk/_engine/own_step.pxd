@@ -1,3 +1,4 @@
+# Made from the .py file by tools/declarations.py.
 from colk._engine.gradient_step cimport GradientStream
 from colk._engine.simd cimport loops
 

@@ -44,7 +44,7 @@ class OwnStep(GradientStream):
         """Make step t, counted from 0; return the H-norm of the compression error."""
         raise NotImplementedError(f"{type(self).__name__} must define the method iterate")
 
-    def step(self) -> float:
+    def step(self) -> float:  # cdef
         """Call `iterate` with the interpreter's lock."""
         with cython.gil:
             lost = float(self.iterate(self.steps))

@@ -23,8 +23,10 @@ import numpy as np
 from colk import _stored as stored
 from colk._engine import inverse_curvature
 from colk._engine.buffers import zeros
+from colk._engine.c_types import Matrix, Readonly, Vector
 from colk._engine.contracts import LossContract
 from colk._engine.dictionary import Dictionary
+from colk._engine.inverse_curvature import InverseCurvature
 from colk._engine.newton_iterate import NewtonIterate
 from colk._engine.simd import loops
 from colk._engine.window import Window
@@ -33,15 +35,15 @@ from colk._validation import Array
 __all__ = ["LATE", "PriorSearch", "count_priors"]
 
 # Number of λ, in steps of √10 around the first one, and the index of the first one.
-PRIORS, MIDDLE = 5, 2
+PRIORS, MIDDLE = 5, 2  # cdef Py_ssize_t
 # Steps before the first choice.
-FIRST_TRIAL = 200
+FIRST_TRIAL: int = 200
 # A tenth of the first λ must reduce the loss by more than this share, because the trial functions
 # do not get later atoms, and with a small λ more of these fit noise.
-RELUCTANCE = 0.05
+RELUCTANCE: float = 0.05
 # If a new atom replaces another one, the prior of its direction is LATE·λ, because earlier samples
 # had a component in that direction that was not kept.
-LATE = 2.0
+LATE: float = 2.0
 
 
 def count_priors() -> int:
@@ -49,7 +51,7 @@ def count_priors() -> int:
     return PRIORS
 
 
-class PriorSearch:
+class PriorSearch:  # final
     """Search for the λ of a Newton stream, from a tenth to ten times that of P.
 
     Parameters
@@ -61,11 +63,17 @@ class PriorSearch:
         after those of f.
     """
 
-    due: int  # number of steps at the next choice
-    first_prior: float
-    losses: Array  # (PRIORS,): sums since the last choice
-    values: Array  # (window, outputs): predictions with another λ
-    slopes: Array  # (window, outputs): of the losses there
+    due: Readonly[int]  # number of steps at the next choice
+    first_prior: Readonly[float]
+    losses: Vector  # (PRIORS,): sums since the last choice
+    values: Matrix  # (window, outputs): predictions with another λ
+    slopes: Matrix  # (window, outputs): of the losses there
+    loss: LossContract
+    iterate: NewtonIterate
+    dictionary: Dictionary
+    window: Window
+    P: InverseCurvature
+    n_outputs: int
 
     def __init__(
         self, iterate: NewtonIterate, dictionary: Dictionary, window: Window, loss: LossContract
@@ -94,7 +102,7 @@ class PriorSearch:
         self.P.set_prior(packed["prior"])
         np.asarray(self.losses)[:] = packed["lost"]
 
-    def add_losses(self, b: int) -> int:
+    def add_losses(self, b: int) -> int:  # cdef
         """Add the losses of every λ at point b, which f has not seen yet."""
         for i in range(PRIORS):
             for c in range(self.n_outputs):
@@ -102,7 +110,7 @@ class PriorSearch:
                     self.dictionary.weights_t, (1 + i) * self.n_outputs + c,
                     self.dictionary.columns, b, self.dictionary.size,
                 )  # fmt: skip
-            loss = self.loss.evaluate(self.values, self.window.targets, b, self.slopes)
+            loss: float = self.loss.evaluate(self.values, self.window.targets, b, self.slopes)
             self.losses[i] += self.window.weights[b] * min(loss, loops.LARGEST)
         return 0
 
@@ -118,7 +126,7 @@ class PriorSearch:
             return error
         return None
 
-    def choose(self, steps: int) -> int:
+    def choose(self, steps: int) -> int:  # cpdef
         """Take the λ of least loss, and store the function of every λ for the next choice."""
         n, q = self.dictionary.size, self.n_outputs
         factor = np.tril(np.asarray(self.dictionary.factor)[:n, :n])
@@ -154,18 +162,18 @@ class PriorSearch:
         along = axes.T @ np.linalg.solve(factor.T, weights[rows, :n].T)
         return rows, (spread @ (along / shrunk[:, None])).T
 
-    def best(self) -> float:
+    def best(self) -> float:  # cdef gil
         """Return the λ of least loss, with a penalty on λ below the first."""
-        best, least, unit = self.P.prior, math.inf, abs(np.asarray(self.losses)).min()
+        best, least, unit = self.P.prior, math.inf, abs(np.asarray(self.losses)).min()  # type: float, float, float
         if not 0.0 < unit < math.inf:
             return best
         for i in range(PRIORS):
-            loss = self.losses[i] / unit + RELUCTANCE * 0.5 * max(MIDDLE - i, 0)
+            loss: float = self.losses[i] / unit + RELUCTANCE * 0.5 * max(MIDDLE - i, 0)
             if loss < least:
                 best, least = prior_of(self.first_prior, i), loss
         return best
 
-    def refit_without(self, j: int) -> float:
+    def refit_without(self, j: int) -> float:  # cdef noexcept
         """Refit f and P to all samples without atom j; return the H-norm of the change of f.
 
         This is the step of a sample with infinite curvature and the condition w_j = 0. A projection
@@ -174,7 +182,7 @@ class PriorSearch:
         n, z = self.dictionary.size, inverse_curvature.WHITENED
         self.iterate.whiten_atom(j)
         h = self.P.multiply(n)
-        variance, squares = loops.dot(self.P.rows, z, self.P.rows, h, n), 0.0
+        variance, squares = loops.dot(self.P.rows, z, self.P.rows, h, n), 0.0  # type: float, float
         if not variance > 0.0:
             return 0.0
         for c in range(self.n_outputs):
@@ -188,6 +196,6 @@ class PriorSearch:
         return math.sqrt(squares)
 
 
-def prior_of(first: float, i: int) -> float:
+def prior_of(first: float, i: int) -> float:  # cdef noexcept
     """Return the i-th λ of the grid around the first."""
     return float(first * 10.0 ** (0.5 * (i - MIDDLE)))

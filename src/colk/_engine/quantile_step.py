@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.c_types import Vector
 from colk._engine.newton_step import NewtonStream
 from colk._validation import Array
 
@@ -19,7 +20,8 @@ __all__ = ["QuantileStream"]
 # The distances are means over the latest MOST samples. The best step at sample t is 1/t divided by
 # the density at the quantile; 1/density is 3d_c to 6d_c for normal noise. STEP·d_c is the best step
 # at sample 1000. Larger first steps would move the constants while the functions are still wrong.
-MOST, STEP = 1000, 0.003
+MOST: int = 1000
+STEP: float = 0.003
 
 
 class QuantileStream(NewtonStream):
@@ -33,9 +35,9 @@ class QuantileStream(NewtonStream):
         The arguments of `NewtonStream`, with a window of one sample.
     """
 
-    levels: Array
-    offsets: Array  # (Q,): o_c
-    distances: Array  # (Q,): d_c
+    levels: Vector
+    offsets: Vector  # (Q,): o_c
+    distances: Vector  # (Q,): d_c
 
     def __init__(self, levels: Array, offsets: Array, **common: Any) -> None:
         super().__init__(**common)
@@ -69,16 +71,18 @@ class QuantileStream(NewtonStream):
         """o_c, a copy of shape (Q,)."""
         return np.array(self.offsets)
 
-    def conclude(self, lost: float) -> int:
+    def conclude(self, lost: float) -> int:  # cdef
         """Move the constants by this sample."""
         self.move_offsets()
         return NewtonStream.conclude(self, lost)
 
-    def move_offsets(self) -> None:
+    def move_offsets(self) -> None:  # cdef inline
         """Move each constant towards the level of its quantile."""
-        rate, weight = 1.0 / min(self.steps + 1, MOST), min(self.window.weights[0], 1.0)
+        rate, weight = 1.0 / min(self.steps + 1, MOST), min(self.window.weights[0], 1.0)  # type: float, float
         for c in range(self.n_outputs):
-            excess = self.window.predictions[0, c] + self.offsets[c] - self.window.targets[0, 0]
+            excess: float = (
+                self.window.predictions[0, c] + self.offsets[c] - self.window.targets[0, 0]
+            )
             self.distances[c] += rate * weight * (abs(excess) - self.distances[c])
-            slope = 1.0 - self.levels[c] if excess >= 0.0 else -self.levels[c]
+            slope: float = 1.0 - self.levels[c] if excess >= 0.0 else -self.levels[c]
             self.offsets[c] -= STEP * weight * self.distances[c] * slope

@@ -17,6 +17,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import zeros
+from colk._engine.c_types import Matrix, Readonly, Vector
 from colk._engine.contracts import LossContract, RiskContract, TrackerContract
 from colk._engine.dictionary import Dictionary
 from colk._engine.fixed_share import FixedShare
@@ -27,26 +28,26 @@ from colk._validation import Array
 
 __all__ = ["RiskCompanion", "count_rows"]
 
-MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4
+MEAN, RISK, RISK_AVERAGE, MEAN_AVERAGE, CANDIDATES = 0, 1, 2, 3, 4  # cdef Py_ssize_t
 # Number of samples in the running g of the mixture, number of samples in the mean squares, and four
 # times the number of samples in an average.
-SLOW, LATEST, MEMORY = 200, 1000, 20000
+SLOW, LATEST, MEMORY = 200, 1000, 20000  # cdef Py_ssize_t
 # g of r moves at this share of the tracking rate, after a faster start: r makes small steps, and a
 # threshold that varies less gives it better slopes.
-STEADY = 0.1
+STEADY: float = 0.1
 # Number of losses that are kept.
-WINDOW = 1000
+WINDOW: int = 1000
 # Scores are divided by their running root mean square, at least that of r̄, and clipped at ±MOST.
 # RATE and SHARE are those of the update of p, whose first values are FIRST_SHARE for each function
 # but m. Over the 1/SHARE samples that p remembers, the exponent is
 # about RATE/√SHARE standard errors of the score, so a risk of rare losses needs larger gains. At
 # this rate p varies, and its average p̄ over about 1/AVERAGED samples does not.
-MOST, RATE, SHARE, FIRST_SHARE, AVERAGED = 20.0, 0.2, 0.00025, 0.05, 0.001
+MOST, RATE, SHARE, FIRST_SHARE, AVERAGED = 20.0, 0.2, 0.00025, 0.05, 0.001  # cdef double
 # Scores are clipped at this value, so that their fourth powers do not overflow.
-LARGEST_SCORE = 1e60
+LARGEST_SCORE: float = 1e60
 # If n of the latest samples dominate the scores, the rate is n/(n + FEW) times RATE, because the
 # other samples carry little information about the risk.
-FEW = 10.0
+FEW: float = 10.0
 
 
 # The tracked risks of a companion, by attribute name.
@@ -58,7 +59,7 @@ def count_rows() -> int:
     return 4
 
 
-class RiskCompanion:
+class RiskCompanion:  # final
     """The iterate under a risk, its average, and their mixture with the mean's function.
 
     Parameters
@@ -75,24 +76,32 @@ class RiskCompanion:
         First row of the weights of the function that predicts without a companion.
     """
 
-    steering: TrackedRisk  # of r, at the tracking rate: it gives the slopes of the steps
-    of_mixture: TrackedRisk  # of the mixture, at a slow rate: it gives the scores
-    first: int  # first row of the weights of r; those of r̄, m̄ and the mixture follow
+    steering: Readonly[TrackedRisk]  # of r, at the tracking rate: it gives the slopes of the steps
+    of_mixture: Readonly[TrackedRisk]  # of the mixture, at a slow rate: it gives the scores
+    first: Readonly[int]  # first row of the weights of r; those of r̄, m̄ and the mixture follow
     mixture: FixedShare  # p
-    latest_weights: Array  # (candidates,): p
-    mixture_weights: Array  # (candidates,): p̄
-    values: Array  # (1, outputs): predictions of a candidate at the sample
-    predictions: Array  # (candidates, outputs): predictions of all candidates at the sample
-    scores: Array  # (candidates,): derivatives of the mixture's risk along f_e − m
-    slopes: Array  # (1, outputs): scratch, ℓ'
-    gradient: Array  # (1, outputs): a, the slope of r's step
-    curvature: float  # b of r's step
-    length: float  # |a|
-    squares: Array  # (candidates,): mean squared scores
-    fourths: Array  # (candidates,): means of their fourth powers
-    mixed: Array  # (1, outputs): prediction of a mixture
-    mixed_loss: float  # loss of the mixture by p̄ at the sample
-    recent: Array  # (WINDOW,): the latest losses of the mixture before each step, as a ring
+    latest_weights: Readonly[Vector]  # (candidates,): p
+    mixture_weights: Readonly[Vector]  # (candidates,): p̄
+    values: Matrix  # (1, outputs): predictions of a candidate at the sample
+    predictions: Matrix  # (candidates, outputs): predictions of all candidates at the sample
+    scores: Readonly[Vector]  # (candidates,): derivatives of the mixture's risk along f_e − m
+    slopes: Matrix  # (1, outputs): scratch, ℓ'
+    gradient: Matrix  # (1, outputs): a, the slope of r's step
+    curvature: Readonly[float]  # b of r's step
+    length: Readonly[float]  # |a|
+    squares: Readonly[Vector]  # (candidates,): mean squared scores
+    fourths: Readonly[Vector]  # (candidates,): means of their fourth powers
+    mixed: Matrix  # (1, outputs): prediction of a mixture
+    mixed_loss: Readonly[float]  # loss of the mixture by p̄ at the sample
+    recent: Readonly[
+        Vector
+    ]  # (WINDOW,): the latest losses of the mixture before each step, as a ring
+    loss: Readonly[LossContract]
+    dictionary: Dictionary
+    window: Window
+    n_outputs: Readonly[int]
+    mean_row: Readonly[int]
+    is_first: Readonly[bool]
 
     def __init__(
         self,
@@ -158,33 +167,33 @@ class RiskCompanion:
         """Return an empty line of a trace of `n_columns` columns, followed by g."""
         return np.zeros((1, n_columns + self.steering.m))
 
-    def record(self, lines: Array, k: int) -> None:
+    def record(self, lines: Matrix, k: int) -> None:  # cdef
         """Write the outer value and g to line k of a trace."""
-        first = lines.shape[1] - self.steering.m
+        first: int = lines.shape[1] - self.steering.m
         lines[k, 1] = self.steering.score
         for i in range(self.steering.m):
             lines[k, first + i] = self.steering.g[i]
 
     # -- a sample ----------------------------------------------------------------------------
 
-    def row_of(self, e: int) -> int:
+    def row_of(self, e: int) -> int:  # cpdef nogil noexcept
         """First row of the weights of a candidate, or of the mixture after them."""
         return self.mean_row if e == MEAN else int(self.first + (e - 1) * self.n_outputs)
 
-    def consider(self, rate: float, steps: int, limit: float) -> int:
+    def consider(self, rate: float, steps: int, limit: float) -> int:  # cdef
         """Compute the scores and the slope of r at the sample in the window.
 
         If a prediction of r exceeds the limit, r starts again at m. Nothing else changes.
         """
         self.is_first = steps == 0
-        loss = self.evaluate_risk()
+        loss: float = self.evaluate_risk()
         for c in range(self.n_outputs):
             if not abs(self.values[0, c]) <= limit:
                 self.start_again()
                 return self.consider(rate, steps, limit)
-        weight, steady = self.window.weights[0], max(STEADY * rate, min(rate, 1.0 / (steps + 1)))
-        tracked = min(1.0, steady * weight) if steps > 0 else 1.0
-        slow = min(1.0, weight / min(steps, SLOW)) if steps > 1 else tracked
+        weight, steady = self.window.weights[0], max(STEADY * rate, min(rate, 1.0 / (steps + 1)))  # type: float, float
+        tracked: float = min(1.0, steady * weight) if steps > 0 else 1.0
+        slow: float = min(1.0, weight / min(steps, SLOW)) if steps > 1 else tracked
         self.steering.propose(loss, tracked)
         self.steer()
         self.predict(MEAN)
@@ -195,7 +204,7 @@ class RiskCompanion:
         self.score()
         return 0
 
-    def predict(self, e: int) -> None:
+    def predict(self, e: int) -> None:  # cdef
         """Write the predictions of a candidate at the sample."""
         for c in range(self.n_outputs):
             self.predictions[e, c] = loops.dot(
@@ -203,37 +212,37 @@ class RiskCompanion:
                 self.dictionary.size,
             )  # fmt: skip
 
-    def evaluate_mixture(self, weights: Array) -> float:
+    def evaluate_mixture(self, weights: Vector) -> float:  # cdef
         """Write the slopes of a mixture at the sample; return its loss."""
         for c in range(self.n_outputs):
             self.mixed[0, c] = 0.0
             for e in range(CANDIDATES):
                 self.mixed[0, c] += weights[e] * self.predictions[e, c]
-        loss = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
+        loss: float = self.loss.evaluate(self.mixed, self.window.targets, 0, self.slopes)
         return float(min(loss, loops.LARGEST))
 
-    def evaluate_risk(self) -> float:
+    def evaluate_risk(self) -> float:  # cdef
         """Write the predictions and slopes of r at the sample; return its loss."""
         self.predict(RISK)
         for c in range(self.n_outputs):
             self.values[0, c] = self.predictions[RISK, c]
-        loss = self.loss.evaluate(self.values, self.window.targets, 0, self.slopes)
+        loss: float = self.loss.evaluate(self.values, self.window.targets, 0, self.slopes)
         return float(min(loss, loops.LARGEST))
 
-    def score(self) -> int:
+    def score(self) -> int:  # cdef
         """Compute the derivatives along f_e − m of the risk of the mixture by p."""
-        factor = self.of_mixture.slope()
+        factor: float = self.of_mixture.slope()
         for e in range(CANDIDATES):
             self.scores[e] = 0.0
             for c in range(self.n_outputs):
-                towards = self.predictions[e, c] - self.predictions[MEAN, c]
+                towards: float = self.predictions[e, c] - self.predictions[MEAN, c]
                 self.scores[e] += factor * self.slopes[0, c] * towards
         return 0
 
-    def steer(self) -> int:
+    def steer(self) -> int:  # cdef
         """Compute the slope a and the curvature b of r's step."""
-        factor, weight = self.steering.slope(), self.window.weights[0]
-        outer = self.steering.outer_curvature()
+        factor, weight = self.steering.slope(), self.window.weights[0]  # type: float, float
+        outer: float = self.steering.outer_curvature()
         self.curvature = abs(factor) * self.loss.curvature(
             self.values, self.window.targets, 0, self.slopes, self.steering.spread
         )
@@ -249,7 +258,7 @@ class RiskCompanion:
                 self.gradient[0, c] = 0.0
         return 0
 
-    def start_again(self) -> None:
+    def start_again(self) -> None:  # cdef
         """Set r and r̄ to the mean's function."""
         for c in range(self.n_outputs):
             for e in range(RISK, MEAN_AVERAGE):
@@ -258,12 +267,12 @@ class RiskCompanion:
                     self.mean_row + c, self.dictionary.size,
                 )  # fmt: skip
 
-    def accept(self, steps: int) -> None:
+    def accept(self, steps: int) -> None:  # cdef
         """Update p by the scores, the averages by the iterates, and every g."""
         self.recent[steps % WINDOW] = self.mixed_loss
         self.steering.accept(self.is_first)
         self.of_mixture.accept(self.is_first)
-        rate = max(1.0 / LATEST, 1.0 / (steps + 1))
+        rate: float = max(1.0 / LATEST, 1.0 / (steps + 1))
         self.reward(RISK_AVERAGE, rate)
         self.reward(RISK, rate)
         self.reward(MEAN_AVERAGE, rate)
@@ -275,21 +284,22 @@ class RiskCompanion:
             self.approach(RISK_AVERAGE, self.row_of(RISK), c, rate)
             self.approach(MEAN_AVERAGE, 0, c, rate)
 
-    def approach(self, e: int, row: int, c: int, rate: float) -> None:
+    def approach(self, e: int, row: int, c: int, rate: float) -> None:  # cdef
         """Move output c of an average towards an iterate, whose weights begin at `row`."""
         loops.approach(
             self.dictionary.weights_t, self.row_of(e) + c, self.dictionary.weights_t, row + c,
             rate, self.dictionary.size,
         )  # fmt: skip
 
-    def reward(self, e: int, rate: float) -> None:
+    def reward(self, e: int, rate: float) -> None:  # cdef
         """Set the exponent of a candidate by its disadvantage to m."""
-        lost = self.scores[e]
+        lost: float = self.scores[e]
         if not abs(lost) < LARGEST_SCORE:
             lost = -LARGEST_SCORE if lost < 0.0 else LARGEST_SCORE
-        square = lost * lost
+        square: float = lost * lost
         self.squares[e] += rate * (square - self.squares[e])
         self.fourths[e] += rate * (square * square - self.fourths[e])
+        unit: float
         unit, self.mixture.lost[e] = max(self.squares[e], self.squares[RISK_AVERAGE]), 0.0
         if unit > 0.0:
             deciding = 0.0
@@ -298,7 +308,7 @@ class RiskCompanion:
             lost = min(max(lost / math.sqrt(unit), -MOST), MOST) * deciding / (deciding + FEW)
             self.mixture.lost[e] = RATE * min(self.window.weights[0], 1.0) * lost
 
-    def mix(self) -> None:
+    def mix(self) -> None:  # cdef
         """Set the weights of the mixture."""
         n, mixture = self.dictionary.size, self.row_of(CANDIDATES)
         for c in range(self.n_outputs):

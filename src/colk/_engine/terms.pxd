@@ -1,2 +1,4 @@
+# Made from the .py file by tools/declarations.py.
+
 cdef class Term:
     pass

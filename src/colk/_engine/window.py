@@ -6,7 +6,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.buffers import zeros
-from colk._validation import Array
+from colk._engine.c_types import Matrix, Public, Readonly, Vector
 
 __all__ = ["Roles", "Window", "roles"]
 
@@ -48,33 +48,33 @@ def roles(pairing: str, n_inner: int, batch: int, samples: int = 1) -> Roles:
     return Roles(batch, 1, 1)
 
 
-class Window:
+class Window:  # final
     """Samples waiting for their step, their predictions and losses, and the tracked g.
 
     The window is part of the state, so that the result does not depend on how a stream is cut into
     chunks.
     """
 
-    size: int
-    filled: int
-    points: Array  # (size, width): x, or its features
-    targets: Array  # (size, targets)
-    weights: Array  # (size,): of the samples
-    predictions: Array  # (size, outputs): f_t
-    previous: Array  # (size, outputs): predictions of the remembered function at every ξ
-    losses: Array  # (size,)
-    previous_losses: Array  # (size,)
-    loss_slopes: Array  # (size, outputs)
-    coefficients: Array  # (size, outputs): of κ(x_b, ·) in the quasi-gradient
-    slopes: Array  # (2, outputs): c_θ and c_ξ of one pair
-    loss_curvatures: Array  # (size,): of the loss, if needed
-    curvatures: Array  # (size,): of the risk
-    factors: Array  # (2,): of the slopes ℓ' at θ and ξ of one pair
-    kept: Array  # (2, outputs): slope and prediction, saved for a finite difference
-    work: Array  # ((m + 1)·(outputs + 2),): scratch of the risk
-    g: Array  # (m,): the tracked means
-    g_before: Array  # (m,): before the step
-    g_mean: Array  # (m,): over the batch
+    size: Readonly[int]
+    filled: Public[int]
+    points: Readonly[Matrix]  # (size, width): x, or its features
+    targets: Readonly[Matrix]  # (size, targets)
+    weights: Readonly[Vector]  # (size,): of the samples
+    predictions: Readonly[Matrix]  # (size, outputs): f_t
+    previous: Readonly[Matrix]  # (size, outputs): predictions of the remembered function at every ξ
+    losses: Readonly[Vector]  # (size,)
+    previous_losses: Readonly[Vector]  # (size,)
+    loss_slopes: Readonly[Matrix]  # (size, outputs)
+    coefficients: Readonly[Matrix]  # (size, outputs): of κ(x_b, ·) in the quasi-gradient
+    slopes: Readonly[Matrix]  # (2, outputs): c_θ and c_ξ of one pair
+    loss_curvatures: Readonly[Vector]  # (size,): of the loss, if needed
+    curvatures: Readonly[Vector]  # (size,): of the risk
+    factors: Readonly[Vector]  # (2,): of the slopes ℓ' at θ and ξ of one pair
+    kept: Readonly[Matrix]  # (2, outputs): slope and prediction, saved for a finite difference
+    work: Readonly[Vector]  # ((m + 1)·(outputs + 2),): scratch of the risk
+    g: Readonly[Vector]  # (m,): the tracked means
+    g_before: Readonly[Vector]  # (m,): before the step
+    g_mean: Readonly[Vector]  # (m,): over the batch
 
     def __init__(self, size: int, width: int, n_targets: int, n_outputs: int, n_inner: int) -> None:
         self.size, self.filled = size, 0

@@ -19,7 +19,7 @@ __all__ = ["drop_block"]
 
 def drop_block(
     d: Dictionary, s: PursuitScratch, size: int, allowed: float, stop_at: int, at_most: int
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # cdef
     """Drop new points while they are cheapest, append the rest; return cost and number left."""
     form_schur(d, s, size)
     rank = choose_pivots(d, s, size)
@@ -36,7 +36,7 @@ def drop_block(
     return spent, rank - drops
 
 
-def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:
+def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:  # cdef
     """Compute V and the lower half of S."""
     blas.solve_block(d.factor, d.size, d.columns, size, s.whitened, s.solutions)
     for a in range(size):
@@ -45,7 +45,7 @@ def form_schur(d: Dictionary, s: PursuitScratch, size: int) -> None:
     blas.subtract_squares(s.whitened, d.size, size, s.schur)
 
 
-def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
+def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:  # cdef noexcept
     """Find the points that span the block, by Cholesky of S; return their number.
 
     They come first in `order`. Pivots are chosen by the largest relative novelty; the points left
@@ -59,7 +59,7 @@ def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
         best, top = k, -math.inf
         for i in range(k, size):
             p = s.order[i]
-            relative = s.novelty[p] / max(d.gram[p, p], loops.SMALLEST_PIVOT)
+            relative: float = s.novelty[p] / max(d.gram[p, p], loops.SMALLEST_PIVOT)
             if relative > top:
                 best, top = i, relative
         if not top > loops.NOVELTY_FLOOR:
@@ -80,14 +80,14 @@ def choose_pivots(d: Dictionary, s: PursuitScratch, size: int) -> int:
     return rank
 
 
-def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:
+def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:  # cdef
     """Compute column k of L with the k-th point of the order as pivot; row p is point p."""
     p = s.order[k]
-    pivot = math.sqrt(max(s.novelty[p], loops.ROUNDING * d.gram[p, p]))
+    pivot: float = math.sqrt(max(s.novelty[p], loops.ROUNDING * d.gram[p, p]))
     s.lower[p, k] = pivot
     for i in range(k + 1, size):
         q = s.order[i]
-        entry = s.schur[max(p, q), min(p, q)]
+        entry: float = s.schur[max(p, q), min(p, q)]
         for j in range(k):
             entry -= s.lower[q, j] * s.lower[p, j]
         entry /= pivot
@@ -95,7 +95,7 @@ def eliminate(d: Dictionary, s: PursuitScratch, k: int, size: int) -> None:
         s.novelty[q] -= entry * entry
 
 
-def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:
+def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:  # cdef
     """Compute L⁻¹ of the pivots, row by row."""
     for k in range(rank):
         p = s.order[k]
@@ -107,7 +107,7 @@ def invert_lower(d: Dictionary, s: PursuitScratch, rank: int) -> None:
         s.inverse[k, k] = 1.0 / s.lower[p, k]
 
 
-def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> float:
+def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> float:  # cdef noexcept
     """Project the spanned points on the pivots and on the atoms; return the cost.
 
     Point p = Σ_j c_j pivot_j up to a rest of squared norm `novelty`, with c = L_p L⁻¹; the atoms
@@ -122,7 +122,7 @@ def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> flo
         length = 0.0
         for i in range(rank, size):
             p = s.order[i]
-            rest = max(s.novelty[p], loops.ROUNDING * d.gram[p, p])
+            rest: float = max(s.novelty[p], loops.ROUNDING * d.gram[p, p])
             length += abs(s.given[p, row]) * math.sqrt(rest)
             d.amounts[p, row] = 0.0
             for j in range(rank):
@@ -141,7 +141,7 @@ def merge_spanned(d: Dictionary, s: PursuitScratch, rank: int, size: int) -> flo
     return spent
 
 
-def cheapest_new(d: Dictionary, s: PursuitScratch, staying: int) -> int:
+def cheapest_new(d: Dictionary, s: PursuitScratch, staying: int) -> int:  # cdef noexcept
     """Return the index of the cheapest new point (ties go to the last one); store its cost."""
     best, least = staying - 1, math.inf
     for place in range(staying):
@@ -163,7 +163,7 @@ def plan(
     spent: float,
     stop_at: int,
     at_most: int,
-) -> tuple[int, float]:
+) -> tuple[int, float]:  # cdef
     """Drop up to `limit` new points from the small factor; return their number and the cost.
 
     For each drop, the carry T_p/√T_pp, the share a_p/√T_pp of each function and the cost are
@@ -181,7 +181,7 @@ def plan(
     while drops < limit:
         staying = rank - drops
         place, atoms = cheapest_new(d, s, staying), d.size + staying
-        price = s.least
+        price: float = s.least
         if atoms <= stop_at or (spent + price > allowed and atoms <= at_most):
             break
         p = s.labels[place]
@@ -191,7 +191,7 @@ def plan(
         for i in range(staying):
             s.carries[drops, s.labels[i]] = s.small_carry[i]
         for row in range(d.n_fitted):
-            share = d.amounts[p, row] / s.small_carry[place]
+            share: float = d.amounts[p, row] / s.small_carry[place]
             s.shares[drops, row] = share
             for i in range(staying):
                 d.amounts[s.labels[i], row] -= share * s.small_carry[i]
@@ -204,7 +204,7 @@ def plan(
     return drops, spent
 
 
-def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
+def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:  # cdef
     """Multiply V by the carries and by the remaining rows of the small factor."""
     for i in range(rank - drops):
         for b in range(d.block):
@@ -214,7 +214,7 @@ def lift(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
     blas.product(s.carries, rank, d.block, s.solutions, d.size, s.whitened)
 
 
-def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
+def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:  # cdef
     """Overwrite the columns with the diagonals of K⁻¹ at the atoms before each drop.
 
     They are summed from the last drop to the first, so that nothing cancels.
@@ -230,7 +230,7 @@ def enlarge(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
                 d.columns[k, j] = d.carry[j]
 
 
-def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
+def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:  # cdef noexcept
     """Add the dropped points' parts to the atoms until an atom is cheaper; return their number."""
     for k in range(drops):
         for j in range(d.size):
@@ -246,7 +246,7 @@ def apply(d: Dictionary, s: PursuitScratch, drops: int) -> int:
     return drops
 
 
-def append_block(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:
+def append_block(d: Dictionary, s: PursuitScratch, drops: int, rank: int) -> None:  # cdef
     """Append the remaining new points: rows [−L⁻¹V, L⁻¹] of the factor."""
     n = d.size
     for i in range(rank - drops):

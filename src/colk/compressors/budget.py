@@ -10,6 +10,7 @@ from typing import ClassVar
 import cython
 
 from colk._engine import counter_rng
+from colk._engine.c_types import Readonly
 from colk._engine.dictionary import Dictionary
 from colk._engine.terms import overridden
 from colk._validation import check_count, check_number
@@ -20,7 +21,7 @@ from colk.kernels import Kernel
 __all__ = ["Budget", "Growing", "Projection", "Removal", "Truncation", "enrol", "remove"]
 
 
-def enrol(d: Dictionary, staged: int) -> int:
+def enrol(d: Dictionary, staged: int) -> int:  # cpdef nogil noexcept
     """Append the staged points, or add their weights to equal atoms; return the number appended.
 
     Examples
@@ -52,7 +53,7 @@ def enrol(d: Dictionary, staged: int) -> int:
     return d.size - before
 
 
-def remove(d: Dictionary, j: int) -> None:
+def remove(d: Dictionary, j: int) -> None:  # cpdef object
     """Remove atom j of a dictionary without a factor; the other weights do not change.
 
     Examples
@@ -75,7 +76,7 @@ def remove(d: Dictionary, j: int) -> None:
     d.remove(j)
 
 
-def squared_norm(d: Dictionary, j: int) -> float:
+def squared_norm(d: Dictionary, j: int) -> float:  # cdef noexcept
     """Return ‖w_j‖² κ(d_j, d_j), the squared H-norm of atom j's part of f."""
     squares = 0.0
     for row in range(d.n_priced):
@@ -83,11 +84,11 @@ def squared_norm(d: Dictionary, j: int) -> float:
     return float(squares * d.own[j])
 
 
-def lightest(d: Dictionary) -> int:
+def lightest(d: Dictionary) -> int:  # cdef noexcept
     """Return the atom whose part of f has the least norm; ties go to the oldest atom."""
     chosen, least = 0, math.inf
     for j in range(d.size):
-        norm = squared_norm(d, j)
+        norm: float = squared_norm(d, j)
         if norm < least:
             chosen, least = j, norm
     return chosen
@@ -115,6 +116,9 @@ class Budget(Compressor):
     _sealed: ClassVar[tuple[str, ...]] = ("keep_to",)
     needs_factor: ClassVar[bool] = False
 
+    max_atoms: Readonly[int | None]
+    at_most: int
+
     def __init__(self, max_atoms: int | None = 100) -> None:
         self.at_most = check_limit(max_atoms)
         self.max_atoms = None if max_atoms is None else self.at_most
@@ -122,7 +126,7 @@ class Budget(Compressor):
     def settle(self, d: Dictionary, staged: int, step_size: float, t: int) -> float:
         return self.keep_to(d, staged, self.at_most)
 
-    def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:
+    def keep_to(self, d: Dictionary, staged: int, at_most: int) -> float:  # cdef
         """Add the new points, then make room if necessary; return the H-norm of the error."""
         error = 0.0
         enrol(d, staged)
@@ -130,7 +134,7 @@ class Budget(Compressor):
             error += self.make_room(d)
         return error
 
-    def make_room(self, d: Dictionary) -> float:
+    def make_room(self, d: Dictionary) -> float:  # cdef
         """Reduce the atoms by one; return the H-norm of the error."""
         with cython.gil:
             return check_lost(overridden(self, "make_room")(d), self)
@@ -217,6 +221,11 @@ class Growing(Compressor):
     """
 
     _fields = ("rule", "growth", "horizon", "seed")
+
+    rule: Readonly[Budget]
+    growth: Readonly[float]
+    horizon: Readonly[int]
+    seed: Readonly[int]
 
     def __init__(
         self, rule: Budget, growth: float = 1.0, horizon: int = 10_000, seed: int = 0

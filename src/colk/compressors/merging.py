@@ -16,10 +16,10 @@ import math
 import cython
 
 from colk._engine.buffers import aligned, zeros
+from colk._engine.c_types import Matrix
 from colk._engine.contracts import KernelContract, Scratch
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
-from colk._validation import Array
 from colk.compressors import budget
 from colk.compressors.budget import Budget
 from colk.kernels import Kernel
@@ -27,20 +27,22 @@ from colk.kernels import Kernel
 __all__ = ["Merging"]
 
 # Rows of scratch. For the Gaussian kernel, LENGTHS holds −log k.
-LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN = range(10)
+LENGTHS, OWN, MIXED, OTHER, CENTRES, PLACES, NEAR, FAR, LOSSES, COLUMN = range(
+    10
+)  # cdef Py_ssize_t
 
 # The grid of one round spans ± GRID steps; the step of the next round is 1/GRID of this one.
-GRID = 6
-ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE = 3, 10
+GRID: int = 6
+ROUNDS_TO_CHOOSE, ROUNDS_TO_PLACE = 3, 10  # cdef Py_ssize_t
 
 
 class MergeScratch(Scratch):
     """Working memory of the search for the best pair of atoms."""
 
     in_closed_form: bool  # whether h solves the equation of the Gaussian kernel
-    rows: Array  # (10, capacity)
-    trial: Array  # (features, capacity): points on the first axis
-    origin: Array  # (1, features): 0
+    rows: Matrix  # (10, capacity)
+    trial: Matrix  # (features, capacity): points on the first axis
+    origin: Matrix  # (1, features): 0
 
     def __init__(self, kernel: KernelContract, n_features: int, n_priced: int) -> None:
         self.in_closed_form = kernel.is_squared_exponential and n_priced == 1
@@ -83,7 +85,7 @@ class Merging(Budget):
         return merge(d, cython.cast(MergeScratch, d.scratch))
 
 
-def merge(d: Dictionary, s: MergeScratch) -> float:
+def merge(d: Dictionary, s: MergeScratch) -> float:  # cdef
     """Body of `Merging.make_room`."""
     p = budget.lightest(d)
     for k in range(d.n_features):
@@ -92,14 +94,14 @@ def merge(d: Dictionary, s: MergeScratch) -> float:
     for j in range(d.size):
         s.rows[COLUMN, j] = d.columns[0, j]
     n = choose_gaussian(d, s, p) if s.in_closed_form else choose_radial(d, s, p)
-    h, lost = s.rows[PLACES, n], 0.0
+    h, lost = s.rows[PLACES, n], 0.0  # type: float, float
     for k in range(d.n_features):
         d.points[0, k] = h * d.atoms_t[k, p] + (1.0 - h) * d.atoms_t[k, n]
     d.evaluate_at(d.points)
     d.gram[0, 0] = d.own[p]
     for row in range(d.n_rows):
         light, heavy = d.weights_t[row, p], d.weights_t[row, n]
-        merged = (light * d.columns[0, p] + heavy * d.columns[0, n]) / d.own[p]
+        merged: float = (light * d.columns[0, p] + heavy * d.columns[0, n]) / d.own[p]
         d.amounts[0, row] = merged if row < d.n_fitted else 0.0
         if row < d.n_priced:
             lost += (light * light + heavy * heavy - merged * merged) * d.own[p]
@@ -110,7 +112,7 @@ def merge(d: Dictionary, s: MergeScratch) -> float:
     return math.sqrt(max(lost, 0.0))
 
 
-def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
+def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:  # cdef noexcept
     """Return the atom that costs least to merge with; ties go to the oldest atom."""
     s.rows[LOSSES, p] = math.inf
     chosen = 1 if p == 0 else 0
@@ -120,7 +122,7 @@ def least_loss(d: Dictionary, s: MergeScratch, p: int) -> int:
     return chosen
 
 
-def gaussian_position(ratio: float, decay: float) -> float:
+def gaussian_position(ratio: float, decay: float) -> float:  # cdef noexcept
     """Return h for ρ = w_p/w_n, |ρ| ≤ 1, and κ(d_p, d_n) = exp(−decay)·κ(d_p, d_p).
 
     If the signs are the same, it lies in [0, 1/2], nearer to the atom of larger norm. If they
@@ -128,7 +130,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
     """
     low, high = 0.0, 0.5
     if ratio < 0.0:
-        share = -ratio * math.exp(-decay)
+        share: float = -ratio * math.exp(-decay)
         low, high = -min(share / max(1.0 - share, 1e-6), 1e6), 0.0
     h = 0.0
     for _ in range(60):
@@ -138,7 +140,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
             high = h
         else:
             low = h
-        moved = h - value / (1.0 + pull - (1.0 - h) * 2.0 * decay * pull)
+        moved: float = h - value / (1.0 + pull - (1.0 - h) * 2.0 * decay * pull)
         if not (low <= moved <= high):
             moved = 0.5 * (low + high)
         if abs(moved - h) <= 1e-12 * (1.0 + abs(h)):
@@ -147,7 +149,7 @@ def gaussian_position(ratio: float, decay: float) -> float:
     return h
 
 
-def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:
+def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:  # cdef noexcept
     """Return the best n for p and store its h, for the Gaussian kernel and one output."""
     light = d.weights_t[0, p]
     loops.price_mergers(
@@ -161,12 +163,12 @@ def choose_gaussian(d: Dictionary, s: MergeScratch, p: int) -> int:
     return n
 
 
-def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:
+def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:  # cdef Py_ssize_t
     """Like `choose_gaussian`, for every radial kernel and any number of outputs."""
     gather(d, s, p)
     refine(d, s, d.size, ROUNDS_TO_CHOOSE)
     for n in range(d.size):
-        whole = (s.rows[OWN, n] + s.rows[OTHER, n]) * d.own[p]
+        whole: float = (s.rows[OWN, n] + s.rows[OTHER, n]) * d.own[p]
         whole += 2.0 * s.rows[MIXED, n] * s.rows[COLUMN, n]
         s.rows[LOSSES, n] = whole + s.rows[LOSSES, n] / d.own[p]
     chosen = least_loss(d, s, p)
@@ -177,12 +179,12 @@ def choose_radial(d: Dictionary, s: MergeScratch, p: int) -> int:
     return chosen
 
 
-def gather(d: Dictionary, s: MergeScratch, p: int) -> None:
+def gather(d: Dictionary, s: MergeScratch, p: int) -> None:  # cdef
     """Write the distances from atom p, and ‖w_p‖², ⟨w_p, w_n⟩ and ‖w_n‖² of each candidate n."""
     for n in range(d.size):
         squares = 0.0
         for k in range(d.n_features):
-            difference = d.atoms_t[k, n] - d.atoms_t[k, p]
+            difference: float = d.atoms_t[k, n] - d.atoms_t[k, p]
             squares += difference * difference
         s.rows[LENGTHS, n] = math.sqrt(squares)
         s.rows[OWN, n], s.rows[MIXED, n], s.rows[OTHER, n] = 0.0, 0.0, 0.0
@@ -192,7 +194,7 @@ def gather(d: Dictionary, s: MergeScratch, p: int) -> None:
             s.rows[OTHER, n] += d.weights_t[row, n] * d.weights_t[row, n]
 
 
-def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
+def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:  # cdef
     """Find, for the first n candidates, the h in [−1, 1] that maximises ‖w_p a + w_n b‖².
 
     a and b are the kernel's values at the new point, far and near. The negative maximum is stored
@@ -200,14 +202,14 @@ def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
     """
     for j in range(n):
         s.rows[CENTRES, j], s.rows[PLACES, j], s.rows[LOSSES, j] = 0.0, 0.0, 1.0
-    step = 1.0 / GRID
+    step: float = 1.0 / GRID
     for _ in range(rounds):
         for i in range(-GRID, GRID + 1):
             show(d, s, n, 1.0 - i * step, -1.0, FAR)
             show(d, s, n, i * step, 1.0, NEAR)
             for j in range(n):
                 a, b = s.rows[FAR, j], s.rows[NEAR, j]
-                size = s.rows[OWN, j] * a * a + 2.0 * s.rows[MIXED, j] * a * b
+                size: float = s.rows[OWN, j] * a * a + 2.0 * s.rows[MIXED, j] * a * b
                 size += s.rows[OTHER, j] * b * b
                 if -size < s.rows[LOSSES, j]:
                     s.rows[LOSSES, j] = -size
@@ -218,6 +220,7 @@ def refine(d: Dictionary, s: MergeScratch, n: int, rounds: int) -> int:
     return 0
 
 
+# cdef
 def show(d: Dictionary, s: MergeScratch, n: int, offset: float, sign: float, row: int) -> int:
     """Write κ at the distances (offset + sign·centre)·length of the first n candidates to a row."""
     for j in range(n):

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import cython
 
+from colk._engine.c_types import Readonly
 from colk._engine.dictionary import Dictionary
 from colk._engine.simd import loops
 from colk._validation import Array, check_number
@@ -60,6 +61,15 @@ class KOMP(Compressor):
 
     _fields = ("eps", "parsimony", "max_atoms", "fraction")
     is_orthogonal: ClassVar[bool] = True
+
+    eps: Readonly[float | None]
+    parsimony: Readonly[float | None]
+    max_atoms: Readonly[int | None]
+    fraction: Readonly[float | None]
+    bound: Readonly[float]
+    gain: Readonly[float]
+    part: Readonly[float]
+    at_most: Readonly[int]
 
     def __init__(
         self,
@@ -110,7 +120,7 @@ def attach_scratch(d: Dictionary) -> None:
         d.attach(PursuitScratch.of(d))
 
 
-def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:
+def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> float:  # cpdef
     """Append points with their weights, each block compressed to within `eps` in H-norm.
 
     With `eps` 0, only points in the span of the atoms are merged. Returns the sum of the errors, a
@@ -132,7 +142,7 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
     error = 0.0
     attach_scratch(d)
     for start in range(0, len(points), d.block):
-        size = min(d.block, len(points) - start)
+        size: int = min(d.block, len(points) - start)
         d.reserve(size)
         d.set_new_points(points[start : start + size], weights[start : start + size])
         stop_at = d.size + size if eps == 0.0 else 0
@@ -141,18 +151,19 @@ def append(d: Dictionary, points: Array, weights: Array, eps: float = 0.0) -> fl
     return error
 
 
-def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:
+def prune(d: Dictionary, eps: float = math.inf, stop_at: int = 0) -> float:  # cpdef
     """Drop the cheapest atoms while the error stays within `eps`; never below `stop_at`."""
     return math.sqrt(prune_atoms(d, eps * eps, 0.0, stop_at, d.capacity, False))
 
 
-def drop(d: Dictionary, j: int) -> None:
+def drop(d: Dictionary, j: int) -> None:  # cpdef object
     """Drop atom j and refit the other weights."""
     if not 0 <= j < d.size:
         raise IndexError(f"there is no atom {j}: the dictionary has {d.size} atoms")
     d.drop_atom(j)
 
 
+# cdef noexcept
 def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> float:
     """KOMP of f + Σ_b amounts_b κ(points_b, ·): keep the function within eps in H-norm.
 
@@ -165,7 +176,7 @@ def absorb(d: Dictionary, size: int, eps: float, stop_at: int, at_most: int) -> 
 
 def absorb_with(
     d: Dictionary, s: PursuitScratch, size: int, eps: float, stop_at: int, at_most: int
-) -> float:
+) -> float:  # cdef noexcept
     """Body of `absorb`."""
     allowed, spent, staying, first, settled = eps * eps, 0.0, 0, 0, False
     if size > 2:
@@ -182,7 +193,7 @@ def absorb_with(
 
 def prune_atoms(
     d: Dictionary, allowed: float, spent: float, stop_at: int, at_most: int, dependent: bool
-) -> float:
+) -> float:  # cdef noexcept
     """Drop the cheapest atom while `spent` + its cost ≤ `allowed`, all squared H-norms.
 
     With `dependent`, near-dependent atoms are dropped first, at any cost. Returns the total cost.
@@ -191,7 +202,7 @@ def prune_atoms(
         j = d.near_dependent() if dependent else d.size
         dependent = j < d.size
         if not dependent:
-            free = d.size <= at_most
+            free: bool = d.size <= at_most
             if free and (
                 d.size <= stop_at
                 or not loops.any_within(
@@ -207,7 +218,7 @@ def prune_atoms(
 
 def drop_one(
     d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
-) -> tuple[float, int, bool]:
+) -> tuple[float, int, bool]:  # cdef
     """Drop a single new point if it is cheapest, else append it.
 
     Returns the cost, the number of points that stay, and whether no atom is cheap enough to drop.
@@ -218,7 +229,7 @@ def drop_one(
     for row in range(d.n_priced):
         squares += d.amounts[0, row] * d.amounts[0, row]
     novelty = own - s.sums[0]
-    lifted = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
+    lifted: float = max(novelty, loops.NOVELTY_FLOOR * own, loops.SMALLEST_PIVOT)
     charged = lifted + loops.ROUNDING * own
     price = squares * charged
     within = loops.atoms_within_one(
@@ -226,19 +237,19 @@ def drop_one(
         lifted, price, allowed - price,
     )  # fmt: skip
     atoms = d.size + 1
-    stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
+    stays: bool = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
     if stays and novelty == lifted:
         d.append_row(0, s.solutions, 0, novelty)
         return 0.0, 1, False
     for row in range(d.n_fitted):
-        amount = d.amounts[0, row]
+        amount: float = d.amounts[0, row]
         if amount != 0.0:
             loops.add(d.weights_t, row, s.solutions, 0, amount, d.size)
             d.spent[row] += amount * amount * charged
     return price, 0, (within & 2) == 0
 
 
-def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bool, bool]:
+def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bool, bool]:  # cdef
     """Compute the novelties of both points, the second given the first.
 
     A novelty is the squared distance to a span: of the atoms, or of the atoms and the first point.
@@ -249,14 +260,14 @@ def novelties(d: Dictionary, s: PursuitScratch) -> tuple[float, float, float, bo
     loops.solve(d.factor, d.size, d.columns, 2, s.solutions, s.sums)
     first, floor = d.gram[0, 0] - s.sums[0], loops.NOVELTY_FLOOR * d.gram[0, 0]
     mixed, last_floor = d.gram[1, 0] - s.sums[1], loops.NOVELTY_FLOOR * d.gram[1, 1]
-    lifted = max(first, floor, loops.SMALLEST_PIVOT)
+    lifted: float = max(first, floor, loops.SMALLEST_PIVOT)
     c = mixed / lifted
     second = d.gram[1, 1] - s.sums[2] - c * mixed
     beyond = max(second, last_floor, loops.SMALLEST_PIVOT)
     return lifted, beyond, c, first <= floor, second <= last_floor
 
 
-def products(d: Dictionary) -> tuple[float, float, float]:
+def products(d: Dictionary) -> tuple[float, float, float]:  # cdef
     """Compute ‖a_0‖², ⟨a_0, a_1⟩ and ‖a_1‖² over the rows that count in costs."""
     first, mixed, second = 0.0, 0.0, 0.0
     for row in range(d.n_priced):
@@ -268,7 +279,7 @@ def products(d: Dictionary) -> tuple[float, float, float]:
 
 def drop_pair(
     d: Dictionary, s: PursuitScratch, allowed: float, stop_at: int, at_most: int
-) -> tuple[float, int, int, bool]:
+) -> tuple[float, int, int, bool]:  # cdef
     """Drop new points while they are cheapest; return the cost and the points that stay.
 
     Returns the cost, the number of points that stay, the first of them, and whether no atom can be
@@ -287,7 +298,7 @@ def drop_pair(
     charged_p = s_p + loops.ROUNDING * d.gram[p, p]
     charged_q = s_q + loops.ROUNDING * d.gram[q, q]
     price = squares * charged_p
-    later = max(other_squares + c * (2.0 * product + c * squares), 0.0) * charged_q
+    later: float = max(other_squares + c * (2.0 * product + c * squares), 0.0) * charged_q
     total = price + later
     within = loops.atoms_within(
         d.weights_t, d.n_priced, d.amounts, d.diagonal, d.size, s.solutions, p, q,
@@ -295,12 +306,12 @@ def drop_pair(
     )  # fmt: skip
     # A point stays if it may not be dropped or is not the cheapest.
     atoms = d.size + 2
-    stays = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
+    stays: bool = (within & 1) != 0 or atoms <= stop_at or (price > allowed and atoms <= at_most)
     if stays and not marked_p:
         return 0.0, 2, 0, False
     atoms -= 1
     stays = (within & 2) != 0 or atoms <= stop_at or (total > allowed and atoms <= at_most)
-    both = marked_q or not stays
+    both: bool = marked_q or not stays
     leave_to_others(d, s, p, q, c, both, charged_p, charged_q)
     if both:
         return total, 0, 0, (within & 4) == 0
@@ -316,7 +327,7 @@ def leave_to_others(
     both: bool,
     s_p: float,
     s_q: float,
-) -> None:
+) -> None:  # cdef
     """Add a_p V_p + a_q V_q to the atoms; if q stays, add a_p(V_p − c V_q), and a_p c to q.
 
     Adds to each function's cost the squared H-norm that it loses, a² times the novelty s.
@@ -326,14 +337,14 @@ def leave_to_others(
         a_q = d.amounts[q, row] if both else -c * a_p
         if a_p != 0.0 or a_q != 0.0:
             loops.add_two(d.weights_t, row, s.solutions, p, q, a_p, a_q, d.size)
-            moved = d.amounts[q, row] + c * a_p
+            moved: float = d.amounts[q, row] + c * a_p
             d.spent[row] += a_p * a_p * s_p
             if both:
                 d.spent[row] += moved * moved * s_q
             d.amounts[q, row] = moved
 
 
-def append_pair(d: Dictionary, s: PursuitScratch, staying: int, first: int) -> None:
+def append_pair(d: Dictionary, s: PursuitScratch, staying: int, first: int) -> None:  # cdef
     """Append the remaining new points."""
     if staying > 0:
         d.append_row(first, s.solutions, first, d.gram[first, first] - s.sums[2 * first])

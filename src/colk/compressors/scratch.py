@@ -1,13 +1,11 @@
 """Working memory of KOMP for the new points of a step."""
 
-from typing import Any
-
 import numpy as np
 
 from colk._engine.buffers import aligned, zeros
+from colk._engine.c_types import Indices, Matrix, Vector
 from colk._engine.contracts import Scratch
 from colk._engine.dictionary import Dictionary
-from colk._validation import Array
 
 __all__ = ["PursuitScratch"]
 
@@ -15,25 +13,25 @@ __all__ = ["PursuitScratch"]
 class PursuitScratch(Scratch):
     """Solutions for the new points, and the small factor of a block of them (`block.py`)."""
 
-    solutions: Array  # (block, capacity): V = K⁻¹κ(D, x)
-    whitened: Array  # (block, capacity): Uᵀκ(D, x)
-    sums: Array  # (3,): kᵀK⁻¹k of the first, of both, of the last new point
+    solutions: Matrix  # (block, capacity): V = K⁻¹κ(D, x)
+    whitened: Matrix  # (block, capacity): Uᵀκ(D, x)
+    sums: Vector  # (3,): kᵀK⁻¹k of the first, of both, of the last new point
     # For a block of three or more new points:
-    schur: Array  # (block, block): S, the Gram matrix minus its part in the span of the atoms
-    lower: Array  # (block, block): its Cholesky factor L, a row for each new point
-    inverse: Array  # (block, block): L⁻¹, by pivots
-    small_factor: Array  # (block, block): L⁻¹ of the points that remain
-    small_diagonal: Array  # (block,): of S⁻¹
-    small_carry: Array  # (block,)
-    carries: Array  # (block, block): the column of S⁻¹ of each dropped point
-    given: Array  # (block, rows): weights of the points before any was dropped
-    shares: Array  # (block, rows): signed root of the cost of each drop for each function
-    prices: Array  # (block,): cost of each drop
-    charges: Array  # (block,): factors of the costs that account for rounding errors
-    novelty: Array  # (block,)
+    schur: Matrix  # (block, block): S, the Gram matrix minus its part in the span of the atoms
+    lower: Matrix  # (block, block): its Cholesky factor L, a row for each new point
+    inverse: Matrix  # (block, block): L⁻¹, by pivots
+    small_factor: Matrix  # (block, block): L⁻¹ of the points that remain
+    small_diagonal: Vector  # (block,): of S⁻¹
+    small_carry: Vector  # (block,)
+    carries: Matrix  # (block, block): the column of S⁻¹ of each dropped point
+    given: Matrix  # (block, rows): weights of the points before any was dropped
+    shares: Matrix  # (block, rows): signed root of the cost of each drop for each function
+    prices: Vector  # (block,): cost of each drop
+    charges: Vector  # (block,): factors of the costs that account for rounding errors
+    novelty: Vector  # (block,)
     least: float
-    order: Any  # (block,): pivots, then the points that they span
-    labels: Any  # (block,): the points that remain
+    order: Indices  # (block,): pivots, then the points that they span
+    labels: Indices  # (block,): the points that remain
 
     def __init__(self, block: int, n_rows: int, capacity: int) -> None:
         self.schur, self.lower, self.inverse = zeros((3, block, block))

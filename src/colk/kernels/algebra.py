@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from colk._engine import counter_rng
+from colk._engine.c_types import Matrix, Readonly
 from colk._engine.simd import loops
 from colk._validation import Array, check_number
 from colk.kernels.base import UNIT, Kernel
@@ -54,9 +55,9 @@ class Composite(Kernel):
     _sealed: ClassVar[tuple[str, ...]] = ("combine",)
     neutral: ClassVar[float] = 1.0  # the constant that leaves the other half unchanged
 
-    parts: tuple[Kernel, ...]
-    left: Kernel
-    right: Kernel
+    parts: Readonly[tuple[Kernel, ...]]
+    left: Readonly[Kernel]
+    right: Readonly[Kernel]
 
     def __init__(self, parts: Sequence[Kernel]) -> None:
         # (a + b) + c is a + b + c.
@@ -106,7 +107,7 @@ class Composite(Kernel):
             self.combine(out, row, row + size, n)
         return 0
 
-    def combine(self, out: Array, left: int, right: int, n: int) -> int:
+    def combine(self, out: Matrix, left: int, right: int, n: int) -> int:  # cdef
         """Combine two rows of `out` by the operation; the result replaces the left one."""
         raise NotImplementedError
 
@@ -202,8 +203,8 @@ class Scaled(Product):
 
     _fields: ClassVar[tuple[str, ...]] = ("kernel", "factor")
 
-    kernel: Kernel
-    factor: float
+    kernel: Readonly[Kernel]
+    factor: Readonly[float]
 
     def __init__(self, kernel: Kernel, factor: float) -> None:
         if not isinstance(kernel, Kernel):

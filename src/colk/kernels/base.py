@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._engine.buffers import aligned, locked, padded, plain
+from colk._engine.c_types import ConstMatrix, ConstVector, Matrix, Vector, Word
 from colk._engine.contracts import KernelContract
 from colk._engine.simd import loops
 from colk._engine.terms import overridden
@@ -17,7 +18,7 @@ from colk.kernels.formulas import Expression, without_columns
 __all__ = ["FormulaKernel", "Kernel", "tabulate"]
 
 # Columns are computed for this many points at a time, so that they stay in the L1 cache.
-_TURN = 16
+_TURN: int = 16
 
 # The spacing of float64 numbers at 1.
 UNIT = float(np.finfo(np.float64).eps)
@@ -73,8 +74,8 @@ class Kernel(KernelContract):
     is_squared_exponential: ClassVar[bool] = False
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         """Write out[first + b, j] = κ(d_j, x_b) for n atoms and `size` points.
 
         `atoms` is (p or more, capacity), feature by feature; `points` is (size or more, p). Rows of
@@ -94,7 +95,7 @@ class Kernel(KernelContract):
             values[first : first + size, n : (n + 7) & -8] = 0.0
         return 0
 
-    def add_frequency(self, seed: int, out: Array) -> int:
+    def add_frequency(self, seed: Word, out: Vector) -> int:  # cdef
         """Add a draw ω of the spectral measure to `out`: κ(u, v) = κ(0)·E cos(ωᵀ(u − v))."""
         with cython.gil:
             overridden(self, "add_frequency")(seed, np.asarray(out))
@@ -233,7 +234,7 @@ class FormulaKernel(Kernel):
     loop: loops.Loop | None
     constant: float
     n_bound: int  # the number of features that the kernel is bound to
-    scales: Array  # (n_bound,)
+    scales: ConstVector  # (n_bound,)
     bound_formula: Expression  # the formula that NumPy evaluates; None if there is a loop
 
     def __init__(self, loop: str = "", constant: float = 0.0) -> None:
@@ -258,7 +259,7 @@ class FormulaKernel(Kernel):
         bound._take(self._scales_of(n_features))
         return bound
 
-    def check_bound(self, n_features: int) -> int:
+    def check_bound(self, n_features: int) -> int:  # cdef inline
         """Raise a ValueError unless the kernel is bound to this number of features."""
         if self.n_bound != n_features:
             with cython.gil:
@@ -275,8 +276,8 @@ class FormulaKernel(Kernel):
         return 0
 
     def columns_by_formula(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         """Body of `columns` without a loop; its local variables make every call take the GIL."""
         with cython.gil:
             values, given = np.asarray(out)[first : first + size], np.asarray(points)[:size]
@@ -286,12 +287,14 @@ class FormulaKernel(Kernel):
         return 0
 
 
-def tabulate(kernel: Kernel, atoms: Array, n: int, X: Array, out: Array) -> int:
+def tabulate(
+    kernel: Kernel, atoms: ConstMatrix, n: int, X: ConstMatrix, out: Matrix
+) -> int:  # cpdef
     """Write out[i, j] = κ(atom_j, X_i) for n atoms, without holding the GIL."""
-    start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))
+    start, panel = 0, np.empty((_TURN * (1 + kernel.depth), n // 8 * 8 + 8))  # type: int, Matrix
     with cython.nogil:
         while start < X.shape[0]:
-            size = min(_TURN, X.shape[0] - start)
+            size: int = min(_TURN, X.shape[0] - start)
             kernel.columns(atoms, n, X[start:], size, panel, 0)
             for b in range(size):
                 for j in range(n):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Readonly
 from colk._engine.user_functions.addresses import Signature
 from colk._engine.user_functions.base import OfArrays, OfPoints
 from colk._engine.user_functions.pickling import reduce_functions
@@ -50,7 +51,7 @@ class CustomKernel(Kernel):
     _fields: ClassVar[tuple[str, ...]] = ("function", "gradient")
 
     _function: OfPoints
-    gradient: Callable[[Array, Array], ArrayLike] | None
+    gradient: Readonly[Callable[[Array, Array], ArrayLike] | None]
 
     def __init__(
         self,

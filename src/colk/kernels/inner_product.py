@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from colk._engine.c_types import ConstMatrix, Matrix, Readonly
 from colk._validation import Array, check_count, check_number
 from colk.kernels.base import FormulaKernel, Kernel
 from colk.kernels.formulas import Expression, constant, inner_product
@@ -28,6 +29,9 @@ class Polynomial(FormulaKernel):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("degree", "offset")
+
+    degree: Readonly[int]
+    offset: Readonly[float]
 
     def __init__(self, degree: int = 3, offset: float = 1.0) -> None:
         self.degree = check_count(degree, "degree")
@@ -83,6 +87,8 @@ class Constant(Kernel):
 
     _fields: ClassVar[tuple[str, ...]] = ("value",)
 
+    value: Readonly[float]
+
     def __init__(self, value: float = 1.0) -> None:
         # With a negative value the kernel would not be positive semidefinite.
         self.value = check_number(value, "value", at_least=0.0)
@@ -104,8 +110,8 @@ class Constant(Kernel):
         return self.value
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         for row in range(first, first + size):
             for j in range((n + 7) & -8):
                 out[row, j] = self.value if j < n else 0.0

@@ -7,6 +7,7 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Readonly
 from colk._engine.linear_map import transformed, whole_rows
 from colk._engine.terms import show
 from colk._validation import Array, check_points
@@ -56,9 +57,9 @@ class Mahalanobis(Kernel):
 
     _fields: ClassVar[tuple[str, ...]] = ("kernel", "metric")
 
-    kernel: Kernel
-    matrix: Array
-    rows: Array  # the metric in rows of whole vectors
+    kernel: Readonly[Kernel]
+    matrix: Readonly[Array]
+    rows: Readonly[Array]  # the metric in rows of whole vectors
 
     def __init__(self, kernel: Kernel, metric: ArrayLike) -> None:
         if not isinstance(kernel, Kernel) or isinstance(kernel, OfRows):

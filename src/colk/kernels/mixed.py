@@ -7,6 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colk._engine import counter_rng
+from colk._engine.c_types import (
+    ConstIndices,
+    ConstMatrix,
+    ConstVector,
+    Matrix,
+    Readonly,
+    Vector,
+    Word,
+)
 from colk._engine.simd import loops
 from colk._validation import Array, check_count, check_number
 from colk.kernels.base import UNIT, Kernel
@@ -52,11 +61,11 @@ class Mixed(Kernel):
 
     _fields: ClassVar[tuple[str, ...]] = ("kernel", "categorical", "weights")
 
-    kernel: Stationary
-    categorical: tuple[int, ...]
-    weights: tuple[float, ...]
-    places: Any  # the columns of categories, for compiled code
-    factors: Array  # e^(−w) for each of them
+    kernel: Readonly[Stationary]
+    categorical: Readonly[tuple[int, ...]]
+    weights: Readonly[tuple[float, ...]]
+    places: ConstIndices  # the columns of categories, for compiled code
+    factors: ConstVector  # e^(−w) for each of them
 
     def __init__(
         self,
@@ -104,25 +113,25 @@ class Mixed(Kernel):
         return type(self)(numbers, self.categorical, self.weights)
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         self.kernel.columns(atoms, n, points, size, out, first)
         for b in range(size):
             for i in range(self.places.shape[0]):
-                k = self.places[i]
+                k: int = self.places[i]
                 loops.overlap(out, first + b, atoms, k, points[b, k], self.factors[i], n)
         return 0
 
-    def add_frequency(self, seed: int, out: Array) -> int:
+    def add_frequency(self, seed: Word, out: Vector) -> int:  # cdef
         """Add a frequency for categories that are whole numbers.
 
         E cos(ω(u − v)) over uniform ω is [u = v] for whole numbers; ω is 0 with probability e^(−w).
         """
         self.kernel.add_frequency(counter_rng.mixed(seed, 1), out)
-        stream = counter_rng.mixed(seed, 2)
+        stream: Word = counter_rng.mixed(seed, 2)
         for i in range(self.places.shape[0]):
             if counter_rng.uniform(stream, 2 * i) >= self.factors[i]:
-                turns = counter_rng.uniform(stream, 2 * i + 1)
+                turns: float = counter_rng.uniform(stream, 2 * i + 1)
                 out[self.places[i]] += 2.0 * math.pi * turns
         return 0
 

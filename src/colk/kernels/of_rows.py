@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.c_types import CInt, ConstIndices, ConstMatrix, ConstVector, Matrix, Readonly
 from colk._engine.simd import sparse_rows
 from colk._validation import Array
 from colk.errors import FileFormatError
@@ -198,15 +199,15 @@ class OfRows(Kernel):
 
     _fields: ClassVar[tuple[str, ...]] = ("kernel", "rows")
 
-    kernel: Kernel
-    rows: SparseRows
-    starts: Any
-    places: Any
-    values: Array
-    norms: Array
-    tails: Array
+    kernel: Readonly[Kernel]
+    rows: Readonly[SparseRows]
+    starts: ConstIndices
+    places: ConstIndices
+    values: ConstVector
+    norms: ConstVector
+    tails: ConstVector
     n_columns: int
-    profile: int
+    profile: CInt
     scale: float
     constant: float
     degree: int
@@ -236,8 +237,8 @@ class OfRows(Kernel):
         return self.kernel.is_shift_invariant
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         return sparse_rows.columns(
             self.starts,
             self.places,

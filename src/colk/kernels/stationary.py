@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from colk._engine import counter_rng
+from colk._engine.c_types import Readonly, Vector, Word
 from colk._validation import Array, check_number, check_vector
 from colk.kernels.base import FormulaKernel
 from colk.kernels.formulas import (
@@ -49,7 +50,7 @@ class Stationary(FormulaKernel):
     _sealed: ClassVar[tuple[str, ...]] = ("add_normal",)
     has_exact_peak: ClassVar[bool] = True
 
-    bandwidth: float | tuple[float, ...]
+    bandwidth: Readonly[float | tuple[float, ...]]
 
     def __init__(
         self, bandwidth: float | Sequence[float], loop: str, constant: float = 0.0
@@ -100,7 +101,7 @@ class Stationary(FormulaKernel):
         """−2κ'(s) of a kernel of the squared distance s = ‖(u − v)/c‖²."""
         raise NotImplementedError
 
-    def add_normal(self, seed: int, stretch: float, out: Array) -> int:
+    def add_normal(self, seed: Word, stretch: float, out: Vector) -> int:  # cdef
         """Add normal frequencies, times `stretch`, in units of the inverse bandwidths."""
         self.check_bound(out.shape[0])
         for k in range(out.shape[0]):
@@ -159,7 +160,7 @@ class Laplacian(Stationary):
     def is_radial(self) -> bool:
         return False
 
-    def add_frequency(self, seed: int, out: Array) -> int:
+    def add_frequency(self, seed: Word, out: Vector) -> int:  # cdef
         """Add a Cauchy variable for each feature, in units of the inverse bandwidth."""
         self.check_bound(out.shape[0])
         for k in range(out.shape[0]):
@@ -191,6 +192,8 @@ class Matern(Stationary):
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "nu")
 
+    nu: Readonly[float]
+
     def __init__(self, bandwidth: float | Sequence[float], nu: float = 1.5) -> None:
         self.nu = check_number(nu, "nu", above=0.0)
         if self.nu not in _HALVES:
@@ -204,11 +207,11 @@ class Matern(Stationary):
             return exp(-s)
         return (1.0 + s if self.nu == 1.5 else 1.0 + s + s * s * (1.0 / 3.0)) * exp(-s)
 
-    def add_frequency(self, seed: int, out: Array) -> int:
+    def add_frequency(self, seed: Word, out: Vector) -> int:  # cdef
         """Add a multivariate t variable of 2ν degrees of freedom, in units of 1/bandwidth."""
         squares = 0.0
         for i in range(int(2.0 * self.nu)):
-            size = counter_rng.normal(counter_rng.mixed(seed, -1), i)
+            size: float = counter_rng.normal(counter_rng.mixed(seed, -1), i)
             squares += size * size
         return self.add_normal(seed, math.sqrt(2.0 * self.nu / squares), out)
 
@@ -238,6 +241,8 @@ class RationalQuadratic(Stationary):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("bandwidth", "shape")
+
+    shape: Readonly[float]
 
     def __init__(self, bandwidth: float | Sequence[float], shape: float = 1.0) -> None:
         self.shape = check_number(shape, "shape", above=0.0)

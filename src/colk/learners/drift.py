@@ -9,6 +9,7 @@ import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.c_types import Indices, Public, Readonly, Vector
 from colk._engine.loss_watcher import LossWatcher
 from colk._validation import Array, check_number
 from colk.errors import FileFormatError
@@ -19,17 +20,17 @@ __all__ = ["DriftDetector"]
 
 # Samples are summed in blocks. The latest WINDOWS blocks are compared with those before, of which
 # there are at most MOST, and at least FEWEST.
-BLOCK, FEWEST, MOST = 10, 30, 2000
-WINDOWS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200], dtype=np.intp)
-CAPACITY = MOST + 200 + 2
+BLOCK, FEWEST, MOST = 10, 30, 2000  # cdef Py_ssize_t
+WINDOWS: Indices = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200], dtype=np.intp)
+CAPACITY: int = MOST + 200 + 2
 
 # A loss is ranked among REFERENCE earlier losses. The latest losses replace this reference after
 # twice, four times … as many samples, up to LAST, because losses fall while a model learns. The
 # KEPT latest losses are then ranked again.
-REFERENCE, LAST, KEPT = 500, 8000, 2000
+REFERENCE, LAST, KEPT = 500, 8000, 2000  # cdef Py_ssize_t
 
 # −log of the share of larger losses, by rank in steps of one half: about exponential with mean 1.
-SCORES = -np.log1p(-np.arange(2.0 * REFERENCE + 1.0) / (2.0 * REFERENCE + 1.0))
+SCORES: Vector = -np.log1p(-np.arange(2.0 * REFERENCE + 1.0) / (2.0 * REFERENCE + 1.0))
 
 
 def _unlearned(losses: Array, reference: Array, threshold: float) -> int:
@@ -50,7 +51,7 @@ def _unlearned(losses: Array, reference: Array, threshold: float) -> int:
     return first
 
 
-class DriftDetector(LossWatcher):
+class DriftDetector(LossWatcher):  # final
     """Detects that the losses of a stream rise.
 
     The score of a loss is −log of the share of larger losses among 500 earlier ones. It depends
@@ -88,10 +89,10 @@ class DriftDetector(LossWatcher):
     [True]
     """
 
-    events: list[DriftEvent]
+    events: Public[list[DriftEvent]]
     _since: int  # samples since the last alarm
-    _recent: Array  # the first `_n_recent` are losses, until the last reference
-    _ordered: Array  # the reference, if `_is_ranked`
+    _recent: Vector  # the first `_n_recent` are losses, until the last reference
+    _ordered: Vector  # the reference, if `_is_ranked`
     _due: int  # samples up to the next reference
     _features: FeatureMeans
     _score: float  # sums over the block that is being filled: scores, their squares and cubes
@@ -99,10 +100,16 @@ class DriftDetector(LossWatcher):
     _cube: float
     _loss: float
     _filled: int  # samples in it
-    _scores: Array  # sums over all blocks up to each of the `_size` blocks
-    _losses: Array
+    _scores: Vector  # sums over all blocks up to each of the `_size` blocks
+    _losses: Vector
     _squares: float  # sums over the blocks
     _cubes: float
+    threshold: Readonly[float]
+    drift_detected: Public[bool]
+    n_seen: Readonly[int]
+    _n_recent: int
+    _size: int
+    _is_ranked: bool
 
     def __init__(self, threshold: float = 5.5, state: dict[str, Any] | None = None) -> None:
         self.threshold = check_number(threshold, "threshold", above=0.0)
@@ -113,7 +120,7 @@ class DriftDetector(LossWatcher):
         if state is not None:
             self._set(state)
 
-    def _begin(self) -> int:
+    def _begin(self) -> int:  # cdef gil
         """Forget everything but the events."""
         self._since, self._due, self._is_ranked = 0, REFERENCE, False
         self._recent, self._n_recent = np.zeros(REFERENCE), 0
@@ -121,17 +128,17 @@ class DriftDetector(LossWatcher):
         self._clear_blocks()
         return 0
 
-    def _clear_blocks(self) -> int:
+    def _clear_blocks(self) -> int:  # cdef
         self._clear_block()
         self._size, self._scores[0], self._losses[0] = 0, 0.0, 0.0
         self._squares = self._cubes = 0.0
         return 0
 
-    def _clear_block(self) -> None:
+    def _clear_block(self) -> None:  # cdef
         self._score = self._square = self._cube = self._loss = 0.0
         self._filled = 0
 
-    def _renew(self) -> int:
+    def _renew(self) -> int:  # cdef gil
         """Take the latest losses as the reference, and rank the kept ones among them."""
         losses = np.array(self._recent)[: self._n_recent]
         reference = np.sort(losses[-REFERENCE:])
@@ -205,7 +212,7 @@ class DriftDetector(LossWatcher):
         self.drift_detected = len(self.events) > n_before
         return self.events[n_before:]
 
-    def _take(self, loss: float) -> int:
+    def _take(self, loss: float) -> int:  # cdef
         self.drift_detected = False
         self.n_seen += 1
         self._since += 1
@@ -223,27 +230,27 @@ class DriftDetector(LossWatcher):
                 self._renew()
         return 0
 
-    def _rank(self, loss: float) -> int:
+    def _rank(self, loss: float) -> int:  # cdef noexcept
         """Return twice the rank of a loss in the reference; equal losses share their ranks."""
-        low, left = 0, REFERENCE
+        low, left = 0, REFERENCE  # type: int, int
         while left > 0:  # without branches: `low` losses are smaller
-            half = (left + 1) // 2
+            half: int = (left + 1) // 2
             low += half * (self._ordered[low + half - 1] < loss)
             left -= half
         if low == REFERENCE or self._ordered[low] > loss:
             return 2 * low
-        above, high = low, REFERENCE
+        above, high = low, REFERENCE  # type: int, int
         while above < high:  # `above` losses are not larger
-            middle = (above + high) // 2
+            middle: int = (above + high) // 2
             if self._ordered[middle] > loss:
                 high = middle
             else:
                 above = middle + 1
         return low + above
 
-    def _add(self, loss: float) -> int:
+    def _add(self, loss: float) -> int:  # cdef
         """Add a loss and its score to the sums."""
-        score = SCORES[self._rank(loss)]
+        score: float = SCORES[self._rank(loss)]
         self._score += score
         self._square += score * score
         self._cube += score * score * score
@@ -258,7 +265,7 @@ class DriftDetector(LossWatcher):
             self._clear_block()
         return 0
 
-    def _compare(self) -> int:
+    def _compare(self) -> int:  # cdef
         """Compare the latest blocks with those before."""
         if self._size > MOST + WINDOWS[WINDOWS.shape[0] - 1]:
             self._trim()
@@ -270,8 +277,8 @@ class DriftDetector(LossWatcher):
         skew = max(1.0, third / (3.0 * variance))
         doubt = 0.5 * self.threshold * self.threshold  # −log of the probability
         for k in range(WINDOWS.shape[0]):
-            window = WINDOWS[k]
-            before = self._size - window
+            window: int = WINDOWS[k]
+            before: int = self._size - window
             if before < FEWEST:
                 break
             old = self._scores[before]
@@ -287,10 +294,10 @@ class DriftDetector(LossWatcher):
                 break
         return 0
 
-    def _trim(self) -> None:
+    def _trim(self) -> None:  # cdef
         """Drop the oldest half of the blocks."""
-        half = self._size // 2
-        kept = self._size - half
+        half: int = self._size // 2
+        kept: int = self._size - half
         share = (1.0 * kept) / self._size
         self._squares *= share
         self._cubes *= share
@@ -300,7 +307,7 @@ class DriftDetector(LossWatcher):
             self._losses[k] = self._losses[half + k] - loss
         self._size = kept
 
-    def _alarm(self, window: int) -> int:
+    def _alarm(self, window: int) -> int:  # cdef gil
         before = self._size - window
         old = self._losses[before] / before
         new = (self._losses[self._size] - self._losses[before]) / window

@@ -8,6 +8,7 @@ import cython
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.c_types import Matrix
 from colk._validation import Array
 
 __all__ = ["FeatureMeans"]
@@ -17,13 +18,14 @@ __all__ = ["FeatureMeans"]
 CLEAR, FEWEST = 5.0, 30
 
 # Blocks in memory at first, and at most; then the older half is dropped.
-FIRST, LONGEST = 50, 800
+FIRST = 50
+LONGEST: int = 800
 
 # The first features are watched, up to this number.
-MOST_FEATURES = 1000
+MOST_FEATURES: int = 1000
 
 
-class FeatureMeans:
+class FeatureMeans:  # final
     """Sums and counts of features over the latest blocks of samples.
 
     Parameters
@@ -42,12 +44,15 @@ class FeatureMeans:
     ['b']
     """
 
-    _sums: Array  # of shape (blocks, p); the row `_size` is the block that is being filled
-    _counts: Array
+    _sums: Matrix  # of shape (blocks, p); the row `_size` is the block that is being filled
+    _counts: Matrix
     _n_rows: float  # rows of this block that are not in its counts yet
+    _names: list[Hashable]
+    _places: dict[Hashable, int]
+    _size: int
 
     def __init__(self, state: dict[str, Any] | None = None) -> None:
-        self._names: list[Hashable] = [] if state is None else state["names"]
+        self._names = [] if state is None else state["names"]
         self._places = {name: place for place, name in enumerate(self._names)}
         self._sums, self._counts = np.zeros((FIRST, 0)), np.zeros((FIRST, 0))
         self._size, self._n_rows = 0, 0.0
@@ -55,7 +60,7 @@ class FeatureMeans:
             self._sums, self._counts = _moved(state["sums"], 0), _moved(state["counts"], 0)
             self._size, self._n_rows = len(state["sums"]) - 1, state["n_rows"]
 
-    def add(self, features: Mapping[Any, float]) -> int:
+    def add(self, features: Mapping[Any, float]) -> int:  # cpdef
         """Add a sample; NaN and features that are missing do not count.
 
         Parameters
@@ -65,13 +70,13 @@ class FeatureMeans:
         """
         self._admit(features)
         for name, number in features.items():
-            j, value = self._places.get(name, -1), number
+            j, value = self._places.get(name, -1), number  # type: int, float
             if j >= 0 and math.isfinite(value):
                 self._sums[self._size, j] += value
                 self._counts[self._size, j] += 1.0
         return 0
 
-    def add_row(self, points: Array, row: int) -> int:
+    def add_row(self, points: Matrix, row: int) -> int:  # cdef
         """Add a sample whose features are the numbers in a row; their names are 0, 1, ….
 
         Parameters
@@ -81,7 +86,7 @@ class FeatureMeans:
         row : int
             The row.
         """
-        width = min(points.shape[1], MOST_FEATURES)
+        width: int = min(points.shape[1], MOST_FEATURES)
         if width > self._sums.shape[1]:
             with cython.gil:
                 self._admit(range(width))
@@ -106,7 +111,7 @@ class FeatureMeans:
         np.asarray(self._sums)[self._size, places] += sums[0, known]
         np.asarray(self._counts)[self._size, places] += sums[1, known]
 
-    def _admit(self, names: Iterable[Hashable]) -> int:
+    def _admit(self, names: Iterable[Hashable]) -> int:  # cdef gil
         """Add new features, up to the largest number."""
         new = [name for name in names if name not in self._places]
         new = new[: max(MOST_FEATURES - len(self._names), 0)]
@@ -118,7 +123,7 @@ class FeatureMeans:
             self._counts = np.pad(np.asarray(self._counts), wider)
         return 0
 
-    def close_block(self) -> int:
+    def close_block(self) -> int:  # cpdef nogil
         """End a block, and begin the next one."""
         if self._sums.shape[1] > 0:
             for j in range(self._sums.shape[1]):
@@ -130,7 +135,7 @@ class FeatureMeans:
                     self._make_room()
         return 0
 
-    def _make_room(self) -> int:
+    def _make_room(self) -> int:  # cdef gil
         """Make room for more blocks, and drop the older half if there are too many."""
         dropped = LONGEST // 2 if self._size == LONGEST else 0
         self._sums, self._counts = _moved(self._sums, dropped), _moved(self._counts, dropped)

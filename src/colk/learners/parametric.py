@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from colk._engine.c_types import Pointer, Readonly
 from colk._engine.fourier import Spectrum
 from colk._engine.gradient_step import GradientStream
 from colk._engine.quasigradient import QuasiGradientStream
@@ -31,7 +32,7 @@ class TubeStream(GradientStream):
         The arguments of `GradientStream`; their loss is replaced by the tube.
     """
 
-    tube: AdaptiveTube
+    tube: Readonly[AdaptiveTube]
 
     def __init__(self, tube: AdaptiveTube, **common: Any) -> None:
         super().__init__(**{**common, "loss": tube})
@@ -60,7 +61,7 @@ class FeatureStream(QuasiGradientStream):
         self.predict_window()
         return self.evaluate_losses()
 
-    def write_columns(self) -> int:
+    def write_columns(self) -> int:  # cdef
         """Write φ(x) of the window's samples to the columns."""
         for b in range(self.window.size):
             loops.copy(self.dictionary.columns, b, self.window.points, b, self.dictionary.size)
@@ -73,16 +74,16 @@ class FeatureStream(QuasiGradientStream):
         self.move(self.step_size.rate(self.steps), coefficients)
         return 0.0
 
-    def rate(self, t: int) -> float:
+    def rate(self, t: int) -> float:  # cdef noexcept
         """Return the tracking rate of step t."""
         return self.tracking_rate.rate(t)
 
-    def move(self, step: float, coefficients: Array) -> None:
+    def move(self, step: float, coefficients: Pointer) -> None:  # cdef
         """Set w ← (1 − αλ)w − α Σ_b c_b φ(x_b)."""
         self.remember_and_shrink(1.0 - step * self.regularization)
         self.descend(0, -step, coefficients)
 
-    def descend(self, first: int, factor: float, coefficients: Array) -> None:
+    def descend(self, first: int, factor: float, coefficients: Pointer) -> None:  # cdef
         """Add `factor` times the gradient Σ_b c_b φ(x_b) to the rows from `first` on."""
         for b in range(self.window.size):
             for c in range(self.n_outputs):
@@ -114,6 +115,10 @@ class NestedStream(FeatureStream):
 
     `proximity`, `gradient_gain` and `tracking_gain` are β, a and b of the paper.
     """
+
+    proximity: Readonly[float]
+    gradient_gain: Readonly[float]
+    tracking_gain: Readonly[float]
 
     def __init__(
         self, proximity: float, gradient_gain: float, tracking_gain: float, **common: Any
@@ -154,6 +159,8 @@ class NestedStream(FeatureStream):
 
 class DrawingStream(FeatureStream):
     """Doubly stochastic gradients: points in the window, one new random feature per step."""
+
+    spectrum: Readonly[Spectrum]
 
     def __init__(self, spectrum: Spectrum, **common: Any) -> None:
         super().__init__(**common)

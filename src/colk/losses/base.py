@@ -6,6 +6,7 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Matrix, Vector
 from colk._engine.contracts import LossContract
 from colk._engine.terms import overridden
 from colk._validation import Array, check_rows
@@ -13,7 +14,7 @@ from colk._validation import Array, check_rows
 Kind = Literal["regression", "binary", "multiclass"]
 
 # Shortest distance |f − y| of a secant, relative to 1 + |y|.
-NEAREST = 1e-6
+NEAREST: float = 1e-6
 
 
 class Loss(LossContract):
@@ -53,17 +54,17 @@ class Loss(LossContract):
     is_convex = property(lambda self: True, doc="Whether the loss is convex in the prediction.")
     kinks = property(lambda self: (), doc="Residuals (binary: margins) where the slope jumps.")
 
-    def loss_at(self, f: float, y: float) -> float:
+    def loss_at(self, f: float, y: float) -> float:  # cdef
         """ℓ(f, y) of one output."""
         with cython.gil:
             return float(overridden(self, "loss_at")(f, y))
 
-    def slope_at(self, f: float, y: float) -> float:
+    def slope_at(self, f: float, y: float) -> float:  # cdef
         """∂ℓ/∂f of one output."""
         with cython.gil:
             return float(overridden(self, "slope_at")(f, y))
 
-    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+    def evaluate(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix) -> float:  # cdef
         """Return ℓ of one row of predictions and targets; write ∂ℓ/∂f into the row of `slopes`."""
         total = 0.0
         for c in range(F.shape[1]):
@@ -71,24 +72,25 @@ class Loss(LossContract):
             slopes[row, c] = self.slope_at(F[row, c], Y[row, c])
         return total
 
-    def curvature_at(self, f: float, y: float, width: float) -> float:
+    def curvature_at(self, f: float, y: float, width: float) -> float:  # cdef
         """Return the secant curvature (ℓ'(f) − ℓ'(y))/(f − y) of one output, at least 0.
 
         A parabola with its minimum at y and this curvature has the slope of the loss at f. To
         smooth kinks, f is moved away from y to a distance of `width` if it is nearer.
         """
-        apart = max(abs(f - y), width, NEAREST * (1.0 + abs(y)))
-        side = apart if f >= y else -apart
+        apart: float = max(abs(f - y), width, NEAREST * (1.0 + abs(y)))
+        side: float = apart if f >= y else -apart
         return max((self.slope_at(y + side, y) - self.slope_at(y, y)) / side, 0.0)
 
-    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+    # cdef
+    def curvature(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix, width: float) -> float:
         """Return the largest curvature of the outputs of one row, whose slopes are known."""
         largest = 0.0
         for c in range(F.shape[1]):
             largest = max(largest, self.curvature_at(F[row, c], Y[row, c], width))
         return largest
 
-    def evaluate_rows(self, F: Array, Y: Array, values: Array, slopes: Array) -> int:
+    def evaluate_rows(self, F: Matrix, Y: Matrix, values: Vector, slopes: Matrix) -> int:  # cpdef
         """Write losses (n,) and slopes (n, q) of the rows of F (n, q) and Y (n, r)."""
         for row in range(F.shape[0]):
             values[row] = self.evaluate(F, Y, row, slopes)

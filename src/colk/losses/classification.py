@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Matrix, Readonly
 from colk._validation import Array, check_number
 from colk.losses.base import Loss, as_rows
 
@@ -93,6 +94,8 @@ class SmoothHinge(Loss):
     _fields = ("smoothing",)
     kind = "binary"
 
+    smoothing: Readonly[float]
+
     def __init__(self, smoothing: float = 1.0) -> None:
         self.smoothing = check_number(smoothing, "smoothing", above=0.0)
 
@@ -153,11 +156,12 @@ class Softmax(Loss):
         slopes[row, label] = -others / (1.0 + rest)
         return F[row, top] - F[row, label] + math.log1p(rest)
 
-    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+    # cdef
+    def curvature(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix, width: float) -> float:
         """Return the largest p(1 − p) of the classes."""
         largest = 0.0
         for k in range(F.shape[1]):
-            size = abs(slopes[row, k])  # p, or 1 − p at the label
+            size: float = abs(slopes[row, k])  # p, or 1 − p at the label
             largest = max(largest, size * (1.0 - size))
         return largest
 

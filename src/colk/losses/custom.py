@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from colk._engine.c_types import Readonly
 from colk._engine.user_functions.addresses import Signature
 from colk._engine.user_functions.base import OfNumbers
 from colk._engine.user_functions.pickling import reduce_functions
@@ -51,6 +52,12 @@ class CustomLoss(Loss):
 
     __reduce__ = reduce_functions
     kind, is_convex, kinks = claimed("kind"), claimed("is_convex"), claimed("kinks")
+
+    _value: OfNumbers
+    _slope: OfNumbers
+    value_function: Readonly[Any]
+    slope_function: Readonly[Any]
+    _given: Readonly[dict[str, Any]]
 
     def __init__(
         self,

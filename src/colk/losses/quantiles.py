@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import ConstVector, Matrix, Readonly
 from colk._validation import Array, check_vector
 from colk.losses import base
 from colk.losses.base import Loss
@@ -34,9 +35,9 @@ class Quantiles(Loss):
     _fields: ClassVar[tuple[str, ...]] = ("levels",)
     couples_outputs: ClassVar[bool] = True
 
-    levels: tuple[float, ...]
-    table: Array  # (Q,): the levels as compiled code reads them
-    shifts: Array  # (Q,): constants that are added to the outputs; 0 here
+    levels: Readonly[tuple[float, ...]]
+    table: ConstVector  # (Q,): the levels as compiled code reads them
+    shifts: ConstVector  # (Q,): constants that are added to the outputs; 0 here
 
     def __init__(self, levels: Sequence[float] = (0.05, 0.5, 0.95)) -> None:
         self._set(_checked(levels), None)
@@ -51,11 +52,11 @@ class Quantiles(Loss):
         """A residual of 0."""
         return (0.0,)
 
-    def evaluate(self, F: Array, Y: Array, row: int, slopes: Array) -> float:
+    def evaluate(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix) -> float:  # cdef
         """Return the sum over the levels; write the slope of each."""
         total = 0.0
         for c in range(F.shape[1]):
-            excess = F[row, c] + self.shifts[c] - Y[row, 0]
+            excess: float = F[row, c] + self.shifts[c] - Y[row, 0]
             slopes[row, c] = 0.0
             if excess > 0.0:
                 slopes[row, c] = 1.0 - self.table[c]
@@ -64,16 +65,17 @@ class Quantiles(Loss):
             total += slopes[row, c] * excess
         return total
 
-    def curvature(self, F: Array, Y: Array, row: int, slopes: Array, width: float) -> float:
+    # cdef
+    def curvature(self, F: Matrix, Y: Matrix, row: int, slopes: Matrix, width: float) -> float:
         """Return the mean secant curvature of the levels.
 
         The largest one would make the steps of the outer levels too short.
         """
-        total, y = 0.0, Y[row, 0]
+        total, y = 0.0, Y[row, 0]  # type: float, float
         for c in range(F.shape[1]):
-            excess = F[row, c] + self.shifts[c] - y
-            apart = max(abs(excess), width, base.NEAREST * (1.0 + abs(y)))
-            slope = 1.0 - self.table[c] if excess >= 0.0 else self.table[c]
+            excess: float = F[row, c] + self.shifts[c] - y
+            apart: float = max(abs(excess), width, base.NEAREST * (1.0 + abs(y)))
+            slope: float = 1.0 - self.table[c] if excess >= 0.0 else self.table[c]
             total += slope / apart
         return total / F.shape[1]
 

@@ -1,3 +1,4 @@
+# Made from the .py file by tools/declarations.py.
 from colk._engine.simd cimport maths as math
 from colk.losses.base cimport Loss
 

@@ -3,11 +3,12 @@
 import math
 from typing import Any, ClassVar
 
+from colk._engine.c_types import Readonly
 from colk._validation import check_fraction, check_number
 from colk.losses.base import Loss
 
 # exp(−z²) is 0 from here on, and z² does not overflow.
-_FAR = 40.0
+_FAR: float = 40.0
 
 
 def _check_level(value: Any, name: str) -> float:
@@ -46,6 +47,8 @@ class Huber(Loss):
 
     _fields = ("threshold",)
 
+    threshold: Readonly[float]
+
     def __init__(self, threshold: float = 1.0) -> None:
         self.threshold = check_number(threshold, "threshold", above=0.0)
 
@@ -69,6 +72,8 @@ class LogCosh(Loss):
     """
 
     _fields = ("scale",)
+
+    scale: Readonly[float]
 
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = check_number(scale, "scale", above=0.0)
@@ -105,6 +110,8 @@ class Welsch(Loss):
     _fields = ("scale",)
     is_convex = False
 
+    scale: Readonly[float]
+
     def __init__(self, scale: float = 2.985) -> None:
         self.scale = check_number(scale, "scale", above=0.0)
 
@@ -138,6 +145,8 @@ class Tukey(Loss):
     _fields = ("threshold",)
     is_convex = False
 
+    threshold: Readonly[float]
+
     def __init__(self, threshold: float = 4.685) -> None:
         self.threshold = check_number(threshold, "threshold", above=0.0)
 
@@ -166,6 +175,8 @@ class EpsilonInsensitive(Loss):
     _fields: ClassVar[tuple[str, ...]] = ("tube",)
     kinks = property(lambda self: (-self.tube, self.tube))
 
+    tube: Readonly[float]
+
     def __init__(self, tube: float = 0.1) -> None:
         self.tube = check_number(tube, "tube", at_least=0.0)
 
@@ -187,6 +198,8 @@ class AdaptiveTube(EpsilonInsensitive):
     _fields = ("tube", "nu")
     _sealed = ("adapt",)
 
+    nu: Readonly[float]
+
     def __init__(self, tube: float, nu: float) -> None:
         super().__init__(tube)
         self.nu = check_fraction(nu, "nu")
@@ -200,7 +213,7 @@ class AdaptiveTube(EpsilonInsensitive):
     def __deepcopy__(self, memo: dict[int, Any]) -> "AdaptiveTube":
         return self.replace()
 
-    def adapt(self, f: float, y: float, step: float) -> float:
+    def adapt(self, f: float, y: float, step: float) -> float:  # cdef noexcept
         """Widen the tube by α(1 − ν) if the sample is outside it, else narrow it by αν."""
         outside = 1.0 if abs(f - y) > self.tube else 0.0
         self.tube = max(self.tube + step * (outside - self.nu), 0.0)
@@ -217,6 +230,8 @@ class SquaredEpsilonInsensitive(Loss):
     """
 
     _fields = ("tube",)
+
+    tube: Readonly[float]
 
     def __init__(self, tube: float = 0.1) -> None:
         self.tube = check_number(tube, "tube", at_least=0.0)
@@ -244,6 +259,8 @@ class Pinball(Loss):
     _fields = ("quantile",)
     kinks = (0.0,)
 
+    quantile: Readonly[float]
+
     def __init__(self, quantile: float = 0.5) -> None:
         self.quantile = _check_level(quantile, "quantile")
 
@@ -269,6 +286,8 @@ class Expectile(Loss):
     """
 
     _fields = ("level",)
+
+    level: Readonly[float]
 
     def __init__(self, level: float = 0.5) -> None:
         self.level = _check_level(level, "level")

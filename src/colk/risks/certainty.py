@@ -6,6 +6,7 @@ from typing import ClassVar
 import cython
 import numpy as np
 
+from colk._engine.c_types import ConstVector, Readonly, Vector
 from colk._engine.contracts import TrackerContract
 from colk._engine.terms import overridden
 from colk._validation import Array, check_number
@@ -13,7 +14,7 @@ from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Part, Sample
 
 # A tracked mean slope is never below this.
-_LEAST_SLOPE = 1e-100
+_LEAST_SLOPE: float = 1e-100
 
 
 class Disutility(LossRisk):
@@ -35,21 +36,21 @@ class Disutility(LossRisk):
     n_inner = 2
     n_expectations = 0
 
-    def disutility_at(self, u: float) -> float:
+    def disutility_at(self, u: float) -> float:  # cdef
         """φ(u)."""
         with cython.gil:
             return float(overridden(self, "disutility_at")(u))
 
-    def disutility_slope_at(self, u: float) -> float:
+    def disutility_slope_at(self, u: float) -> float:  # cdef
         """φ'(u)."""
         with cython.gil:
             return float(overridden(self, "disutility_slope_at")(u))
 
-    def excess_at(self, u: float) -> float:
+    def excess_at(self, u: float) -> float:  # cdef
         """e(u) for u = ℓ − τ."""
         return 0.0
 
-    def shift_at(self, u: float, scale: float) -> float:
+    def shift_at(self, u: float, scale: float) -> float:  # cdef
         """Return a change of τ for one sample, whose mean is 0 at the root."""
         return 0.0
 
@@ -75,7 +76,7 @@ class Disutility(LossRisk):
         self._write_excesses(losses, tau, out)
         return out
 
-    def _write_excesses(self, losses: Array, tau: float, out: Array) -> int:
+    def _write_excesses(self, losses: ConstVector, tau: float, out: Vector) -> int:  # cdef gil
         for row in range(out.shape[0]):
             out[row] = self.excess_at(losses[row] - tau)
         return 0
@@ -209,6 +210,8 @@ class Shortfall(Disutility):
 
     _fields: ClassVar[tuple[str, ...]] = ("level",)
     _hooks = ("disutility_at", "disutility_slope_at")
+
+    level: Readonly[float]
 
     def __init__(self, level: float = 0.0) -> None:
         self.level = check_number(level, "level")

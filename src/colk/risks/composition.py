@@ -7,6 +7,7 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Matrix, Readonly, Vector
 from colk._engine.contracts import TrackerContract
 from colk._engine.terms import check_term
 from colk._engine.user_functions.addresses import Signature
@@ -91,6 +92,15 @@ class Composition(Risk):
     first_g = claimed("first_g")
     has_loss = property(lambda self: self.n_inputs == 0)
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
+
+    _inner: OfArrays
+    _inner_slope: OfArrays
+    _outer: OfArrays
+    _by_prediction: OfArrays
+    _by_inner: OfArrays
+    _given: Readonly[dict[str, Any]]
+    functions: Readonly[tuple[Any, ...]]
+    _start: Vector
 
     def __init__(
         self,
@@ -236,11 +246,18 @@ class Composition(Risk):
         self._track_rows(chosen, earlier, F, Y, check_fraction(rate, "rate"), path)
         return path
 
+    # cdef gil
     def _track_rows(
-        self, tracker: Tracker, before: Array, F: Array, Y: Array, rate: float, path: Array
+        self,
+        tracker: TrackerContract,
+        before: Matrix,
+        F: Matrix,
+        Y: Matrix,
+        rate: float,
+        path: Matrix,
     ) -> int:
         """Write g after each row; the first row initialises it."""
-        g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])
+        g, work = np.zeros(path.shape[1]), np.zeros(2 * path.shape[1])  # type: Vector, Vector
         for t in range(path.shape[0]):
             if t == 0:
                 self.start_at(F, Y, t, g)

@@ -5,6 +5,7 @@ from typing import Any
 
 import cython
 
+from colk._engine.c_types import Readonly
 from colk._engine.contracts import TrackerContract
 from colk._engine.user_functions.addresses import Signature
 from colk._engine.user_functions.base import OfLoss
@@ -79,6 +80,14 @@ class CustomRisk(LossRisk):
     n_inner = n_expectations = claimed("n_inner")
     is_convex, is_monotone = claimed("is_convex"), claimed("is_monotone")
     derivatives = claimed("derivatives")
+
+    _inner: OfLoss
+    _inner_slope: OfLoss
+    _outer: OfLoss
+    _outer_slope_loss: OfLoss
+    _outer_slope_inner: OfLoss
+    functions: Readonly[tuple[Any, ...]]
+    _given: Readonly[dict[str, Any]]
 
     def __init__(
         self,

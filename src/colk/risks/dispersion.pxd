@@ -1,7 +1,8 @@
+# Made from the .py file by tools/declarations.py.
 cimport cython
+from colk._engine.contracts cimport TrackerContract
 from colk.risks cimport scalars
 from colk.risks.of_losses cimport LossRisk
-from colk._engine.contracts cimport TrackerContract
 
 cdef double _POWER_CAP
 
@@ -27,8 +28,10 @@ cdef class Semivariance(Semideviations):
     pass
 
 cdef class MeanSemideviation(LossRisk):
-    cdef readonly double order, weight, smoothing
+    cdef readonly double order
+    cdef readonly double weight
+    cdef readonly double smoothing
     cdef double excess(self, double loss, const double* g) noexcept nogil
-    @cython.locals(slope=double)
-    cdef double deviation_slope(self, double loss, const double* g) noexcept nogil
     cdef double relative_excess(self, double loss, const double* g) noexcept nogil
+    @cython.locals(slope="double")
+    cdef double deviation_slope(self, double loss, const double* g) noexcept nogil

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import cython
 
+from colk._engine.c_types import ConstPointer, Readonly
 from colk._engine.contracts import TrackerContract
 from colk._engine.terms import is_outside, overridden
 from colk._validation import Array, check_count, check_number
@@ -11,7 +12,7 @@ from colk.risks import scalars
 from colk.risks.of_losses import LossRisk
 
 # A p-th power is continued linearly beyond this multiple of g₂, see `MeanSemideviation`.
-_POWER_CAP = 1e6
+_POWER_CAP: float = 1e6
 
 
 class Dispersion(LossRisk):
@@ -46,15 +47,17 @@ class Dispersion(LossRisk):
     # The slopes of a function d of the user's own are not known.
     takes_short_steps = property(lambda self: self.weight != 0.0 and is_outside(type(self)))
 
+    weight: Readonly[float]
+
     def __init__(self, weight: float = 0.1) -> None:
         self.weight = check_number(weight, "weight", at_least=0.0)
 
-    def spread_at(self, u: float) -> float:
+    def spread_at(self, u: float) -> float:  # cdef
         """Return d(u) for a deviation u = ℓ − g₁."""
         with cython.gil:
             return float(overridden(self, "spread_at")(u))
 
-    def spread_slope_at(self, u: float) -> float:
+    def spread_slope_at(self, u: float) -> float:  # cdef
         """d'(u)."""
         with cython.gil:
             return float(overridden(self, "spread_slope_at")(u))
@@ -153,6 +156,8 @@ class CentralMoments(Dispersion):
     _fields = ("order", "weight")
     is_convex = property(lambda self: self.order % 2 == 0 or self.weight == 0.0)
 
+    order: Readonly[int]
+
     def __init__(self, order: int = 4, weight: float = 0.1) -> None:
         super().__init__(weight)
         self.order = check_count(order, "order", at_least=2)
@@ -177,6 +182,9 @@ class Semideviations(Dispersion):
     """
 
     _fields: ClassVar[tuple[str, ...]] = ("order", "weight", "smoothing")
+
+    order: Readonly[int]
+    smoothing: Readonly[float]
 
     def __init__(self, order: int = 4, weight: float = 0.1, smoothing: float = 0.0) -> None:
         super().__init__(weight)
@@ -247,12 +255,16 @@ class MeanSemideviation(LossRisk):
         lambda self: self.order > 1.0 or self.weight == 0.0 or self.smoothing > 0.0
     )
 
+    order: Readonly[float]
+    weight: Readonly[float]
+    smoothing: Readonly[float]
+
     def __init__(self, order: float = 2.0, weight: float = 0.5, smoothing: float = 0.0) -> None:
         self.order = check_number(order, "order", at_least=1.0)
         self.weight = check_number(weight, "weight", at_least=0.0)
         self.smoothing = check_number(smoothing, "smoothing", at_least=0.0)
 
-    def excess(self, loss: float, g: Array) -> float:
+    def excess(self, loss: float, g: ConstPointer) -> float:  # cdef noexcept
         """(ℓ − g₁)₊, smoothed."""
         return scalars.positive_part(loss - g[0], self.smoothing)
 
@@ -286,16 +298,16 @@ class MeanSemideviation(LossRisk):
         share = (1.0 - scalars.power(ratio, p)) * (1.0 - 1.0 / p) / p
         return self.weight * share * scalars.power(g[1], 1.0 / p - 1.0)
 
-    def relative_excess(self, loss: float, g: Array) -> float:
+    def relative_excess(self, loss: float, g: ConstPointer) -> float:  # cdef noexcept
         """(ℓ − g₁)₊ / g₂^(1/p), no more than the cap."""
         excess = self.excess(loss, g)
         root = scalars.power(g[1], 1.0 / self.order)
         cap = scalars.power(_POWER_CAP, 1.0 / self.order)
         return excess / root if excess < cap * root else cap
 
-    def deviation_slope(self, loss: float, g: Array) -> float:
+    def deviation_slope(self, loss: float, g: ConstPointer) -> float:  # cdef noexcept
         """Return the derivative of the part that depends on ℓ − g₁ in ℓ − g₁."""
-        slope = scalars.positive_part_slope(loss - g[0], self.smoothing)
+        slope: float = scalars.positive_part_slope(loss - g[0], self.smoothing)
         if slope == 0.0:
             return 0.0
         return slope * scalars.power(self.relative_excess(loss, g), self.order - 1.0)

@@ -1,9 +1,12 @@
+# Made from the .py file by tools/declarations.py.
+from colk._engine.contracts cimport TrackerContract
 from colk._engine.simd cimport maths as math
 from colk.risks cimport scalars
 from colk.risks.of_losses cimport LossRisk
-from colk._engine.contracts cimport TrackerContract
 
-cdef double _RATIO_CAP, _EXPONENT_CAP, _LARGEST_CHANGE
+cdef double _RATIO_CAP
+cdef double _EXPONENT_CAP
+cdef double _LARGEST_CHANGE
 
 cdef class ChiSquareDRO(LossRisk):
     cdef readonly double radius

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from colk._engine.c_types import ConstPointer, Readonly
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_number
 from colk.risks import scalars
@@ -11,8 +12,8 @@ from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Joint, Part, Sample, Statistics
 
 # Ratios of an excess to its root mean square, and exponents, are continued linearly beyond these.
-_RATIO_CAP = 1e3
-_EXPONENT_CAP = 30.0
+_RATIO_CAP: float = 1e3
+_EXPONENT_CAP: float = 30.0
 
 # Losses that differ by less than this count as equal.
 _LEAST_SPREAD = 1e-290
@@ -22,7 +23,7 @@ _LEAST_SPREAD = 1e-290
 _NEAR_EQUAL = 1e-3
 
 # The tracked multiplier of KLDRO changes by no more than this factor in a step.
-_LARGEST_CHANGE = 2.0
+_LARGEST_CHANGE: float = 2.0
 
 
 class ChiSquareDRO(LossRisk):
@@ -61,10 +62,12 @@ class ChiSquareDRO(LossRisk):
     n_inner = property(lambda self: 0 if self.radius == 0.0 else 2)
     takes_short_steps = False
 
+    radius: Readonly[float]
+
     def __init__(self, radius: float = 0.5) -> None:
         self.radius = check_number(radius, "radius", at_least=0.0)
 
-    def ratio(self, loss: float, g: Array) -> float:
+    def ratio(self, loss: float, g: ConstPointer) -> float:  # cdef noexcept
         """(ℓ − η)₊/s, no more than the cap."""
         excess = max(loss - g[0], 0.0)
         root = math.sqrt(max(g[1], 0.0))
@@ -188,10 +191,12 @@ class KLDRO(LossRisk):
     n_inner = property(lambda self: 0 if self.radius == 0.0 else 2)
     takes_short_steps = False
 
+    radius: Readonly[float]
+
     def __init__(self, radius: float = 0.1) -> None:
         self.radius = check_number(radius, "radius", at_least=0.0)
 
-    def exponent(self, loss: float, g: Array) -> float:
+    def exponent(self, loss: float, g: ConstPointer) -> float:  # cdef noexcept
         """(ℓ − c)/λ; for λ = 0 the limit, within the cap."""
         gap = loss - g[0]
         if gap <= _EXPONENT_CAP * g[1]:

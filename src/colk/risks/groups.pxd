@@ -1,4 +1,4 @@
-cimport cython
+# Made from the .py file by tools/declarations.py.
 from colk.risks.base cimport Risk
 
 cdef class GroupRisk(Risk):

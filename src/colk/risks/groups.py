@@ -6,6 +6,7 @@ import cython
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk._engine.c_types import Readonly
 from colk._validation import Array, check_fraction, check_number
 from colk.losses import Loss
 from colk.risks.base import Risk, Rows
@@ -44,6 +45,8 @@ class GroupRisk(Risk):
     needs_groups: ClassVar[bool] = True
     keeps_weights_of_sample: ClassVar[bool] = True
     can_grow: ClassVar[bool] = False
+
+    tail_fraction: Readonly[float]
 
     def __init__(self, tail_fraction: float = 0.0) -> None:
         given = check_number(tail_fraction, "tail_fraction", at_least=0.0)

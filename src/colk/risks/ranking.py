@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from colk._engine.c_types import ConstMatrix, ConstVector, Vector
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array
 from colk.losses import Loss
@@ -12,7 +13,7 @@ from colk.risks.base import Risk
 from colk.risks.samples import Bends, Joint, Part, Sample, Slopes, Statistics
 
 # On a stream, the share of the positive class moves by this times the tracking rate.
-_SLOWER = 0.01
+_SLOWER: float = 0.01
 
 
 class AUC(Risk):
@@ -92,8 +93,11 @@ class AUC(Risk):
         slopes[1, 0] = 0.0
         return 0
 
-    def outer_at_row(self, F: Array, Y: Array, theta: int, g: Array, work: Array) -> float:
-        f, apart = F[theta, 0], 1.0 - g[1] + g[2]
+    # cdef
+    def outer_at_row(
+        self, F: ConstMatrix, Y: ConstMatrix, theta: int, g: ConstVector, work: Vector
+    ) -> float:
+        f, apart = F[theta, 0], 1.0 - g[1] + g[2]  # type: float, float
         if Y[theta, 0] > 0.0:
             return ((f - g[1]) ** 2 - 2.0 * apart * f) / g[0] + apart * (2.0 - apart)
         return ((f - g[2]) ** 2 + 2.0 * apart * f) / (1.0 - g[0]) + apart * (2.0 - apart)

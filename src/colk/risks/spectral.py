@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from colk._engine.c_types import ConstPointer, Readonly, Vector
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_count, check_fraction, check_number, check_vector
 from colk.risks import scalars
@@ -46,6 +47,13 @@ class Spectral(LossRisk):
     n_inner = property(lambda self: len(self.tail_fractions) + 1)
     is_smooth = property(lambda self: self.smoothing > 0.0)
     has_kink = True
+
+    tail_fractions: Readonly[tuple[float, ...]]
+    weights: Readonly[tuple[float, ...]]
+    smoothing: Readonly[float]
+    n_tails: Readonly[int]
+    _fractions: Vector
+    _shares: Vector
 
     def __init__(
         self,
@@ -97,20 +105,20 @@ class Spectral(LossRisk):
     def inner_slope_at(self, loss: float, g: Array, i: int) -> float:
         return 0.0
 
-    def outer_at(self, loss: float, g: Array) -> float:
+    def outer_at(self, loss: float, g: ConstPointer) -> float:  # cdef
         total = 0.0
         for k in range(self.n_tails):
-            a = self._fractions[k]
-            tail = loss
+            a: float = self._fractions[k]
+            tail: float = loss
             if a < 1.0:
                 tail = g[k] + scalars.positive_part(loss - g[k], self.smoothing) / a
             total += self._shares[k] * tail
         return total
 
-    def outer_slope_loss_at(self, loss: float, g: Array) -> float:
+    def outer_slope_loss_at(self, loss: float, g: ConstPointer) -> float:  # cdef
         total = 0.0
         for k in range(self.n_tails):
-            a = self._fractions[k]
+            a: float = self._fractions[k]
             slope = 1.0
             if a < 1.0:
                 slope = scalars.positive_part_slope(loss - g[k], self.smoothing) / a

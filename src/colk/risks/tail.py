@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from colk._engine.c_types import Readonly
 from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_fraction, check_number
 from colk.errors import warn_caller
@@ -12,7 +13,7 @@ from colk.risks.of_losses import LossRisk
 from colk.risks.samples import Part, Sample
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
-_EXPONENT_CAP = 30.0
+_EXPONENT_CAP: float = 30.0
 # Largest number of steps; bisection alone needs fewer.
 _THRESHOLD_STEPS = 200
 # A tail of this share or more is rather a level, as finance counts.
@@ -86,6 +87,10 @@ class CVaR(LossRisk):
     n_inner = property(lambda self: 0 if self.weight == 0.0 or self.tail_fraction == 1.0 else 2)
     is_smooth = property(lambda self: self.smoothing > 0.0 or self.n_inner == 0)
     has_kink = property(lambda self: self.n_inner > 0)
+
+    tail_fraction: Readonly[float]
+    weight: Readonly[float]
+    smoothing: Readonly[float]
 
     def __init__(
         self,
@@ -235,6 +240,8 @@ class Entropic(LossRisk):
     n_expectations = 0
     takes_short_steps = False
     is_convex = property(lambda self: self.tilt > 0.0)
+
+    tilt: Readonly[float]
 
     def __init__(self, tilt: float = 1.0) -> None:
         self.tilt = check_number(tilt, "tilt")

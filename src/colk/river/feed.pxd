@@ -1,7 +1,8 @@
+# Made from the .py file by tools/declarations.py.
 cimport cython
-from colk._engine.simd cimport maths as math
 from colk._engine.gradient_step cimport KernelStream
 from colk._engine.running_scale cimport RunningScale
+from colk._engine.simd cimport maths as math
 
 cdef class Feed:
     cdef readonly KernelStream stream
@@ -12,11 +13,11 @@ cdef class Feed:
     cdef object lock
     cdef RunningScale scale
     cpdef bint learn_alone(self, x, double y, double weight) except -1
-    @cython.locals(learned=bint)
+    cpdef int learn(self, x, double y, double weight) except -2
+    @cython.locals(learned="bint")
     cdef bint scale_and_step(self, double y, double weight) except -1
     cdef int step(self, double y, double weight) except -2
-    cpdef int learn(self, x, double y, double weight) except -2
     cpdef list scores(self, x)
     cpdef list placed(self)
-    @cython.locals(total=double, number=double, held=double, features=dict, n_found=Py_ssize_t)
+    @cython.locals(column="Py_ssize_t", features="dict", held="double", n_found="Py_ssize_t", number="double", total="double")
     cdef bint place(self, x, bint whole) except -1

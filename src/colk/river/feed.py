@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from colk._engine.c_types import Readonly, Vector
 from colk._engine.gradient_step import KernelStream
 from colk._engine.locks import Lock
 from colk._engine.running_scale import RunningScale
@@ -35,11 +36,11 @@ class Feed:
         The scale of the targets; None if `learn_alone` cannot be used.
     """
 
-    stream: KernelStream
-    keys: list[Any]
-    needed: list[bool]
-    held: Array
-    first: int
+    stream: Readonly[KernelStream]
+    keys: Readonly[list[Any]]
+    needed: Readonly[list[bool]]
+    held: Vector
+    first: Readonly[int]
     lock: Lock
     scale: RunningScale  # None if other parts of the model learn as well, or if it has another feed
 
@@ -61,7 +62,7 @@ class Feed:
         """Make `learn_alone` do nothing from now on; the caller holds the lock."""
         self.scale = None  # type: ignore[assignment]
 
-    def learn_alone(self, x: Any, y: float, weight: float) -> bool:
+    def learn_alone(self, x: Any, y: float, weight: float) -> bool:  # cpdef
         """Learn from a sample whose target and weight are checked, and scale its target.
 
         Returns whether it was learned. If not, nothing has changed, and the model must learn it.
@@ -78,7 +79,7 @@ class Feed:
         finally:
             self.lock.release()
 
-    def learn(self, x: Any, y: float, weight: float) -> int:
+    def learn(self, x: Any, y: float, weight: float) -> int:  # cpdef except -2
         """Learn from a sample whose target and weight are checked.
 
         Returns 1 after a step, and 0 if the step would diverge. Returns −1 and does nothing if x is
@@ -90,7 +91,7 @@ class Feed:
         finally:
             self.stream.end()
 
-    def scale_and_step(self, y: float, weight: float) -> bool:
+    def scale_and_step(self, y: float, weight: float) -> bool:  # cdef gil
         """Update the scale and make a step; undo the update if no step was made."""
         learned = False
         try:
@@ -100,7 +101,7 @@ class Feed:
                 self.scale.undo()
         return learned
 
-    def step(self, y: float, weight: float) -> int:
+    def step(self, y: float, weight: float) -> int:  # cdef gil except -2
         """Make a step with the features in the row; return 0 if it would diverge."""
         self.stream.target[0, 0], self.stream.weight[0] = y, weight
         self.stream.take_row()
@@ -108,7 +109,7 @@ class Feed:
             self.stream.point, self.stream.target, self.stream.weight, 0, 1
         )
 
-    def scores(self, x: Any) -> list[float] | None:
+    def scores(self, x: Any) -> list[float] | None:  # cpdef list
         """Return values of the learned function; None if x needs conversion.
 
         A feature without a column is ignored.
@@ -122,17 +123,19 @@ class Feed:
         finally:
             self.stream.end()
 
-    def placed(self) -> list[float]:
+    def placed(self) -> list[float]:  # cpdef
         """Return the row of the latest sample."""
         return [self.stream.row[0, column] for column in range(len(self.keys))]
 
-    def place(self, x: Any, whole: bool) -> bool:
+    def place(self, x: Any, whole: bool) -> bool:  # cdef gil
         """Write features to the row; return False if they need conversion, as gaps do.
 
         With `whole`, all features of x must have columns.
         """
         if type(x) is not dict:
             return False
+        features: dict[str, Any]
+        n_found: int
         features, n_found, total = x, 0, 0.0
         for column in range(len(self.keys)):
             value = features.get(self.keys[column])
@@ -144,7 +147,7 @@ class Feed:
                 n_found += 1
             else:
                 return False
-            number, held = float(value), self.held[column]
+            number, held = float(value), self.held[column]  # type: float, float
             if held == held and number != held:
                 return False
             self.stream.row[0, column] = number

@@ -10,6 +10,7 @@ import math
 from typing import Any, ClassVar
 
 from colk._engine import gradient_step, stream
+from colk._engine.c_types import Readonly
 from colk._engine.simd import loops
 from colk._engine.stream import Stream
 from colk.compressors.base import Compressor
@@ -51,12 +52,15 @@ class ValueStream(Stream):
     n_tracked: ClassVar[int] = 0  # tracked numbers that are not functions
     n_remembered: ClassVar[int] = 0  # rows for the previous V, after the average
 
-    next_discount: float  # γ, or 0 if x' is terminal
-    value: float  # V(x)
-    next_value: float  # V(x')
-    difference: float  # δ
-    tracked: float  # z, which replaces δ in the step of V
-    self_similarity: float  # the larger of κ(x, x) and κ(x', x')
+    next_discount: Readonly[float]  # γ, or 0 if x' is terminal
+    value: Readonly[float]  # V(x)
+    next_value: Readonly[float]  # V(x')
+    difference: Readonly[float]  # δ
+    tracked: Readonly[float]  # z, which replaces δ in the step of V
+    self_similarity: Readonly[float]  # the larger of κ(x, x) and κ(x', x')
+    compressor: Readonly[Compressor]
+    tracking_rate: Readonly[PowerDecay]
+    eps_ratio: Readonly[float]
 
     def __init__(
         self, compressor: Compressor, tracking_rate: PowerDecay, eps_ratio: float, **common: Any
@@ -69,26 +73,27 @@ class ValueStream(Stream):
 
     # -- coefficients of the method ----------------------------------------------------------
 
-    def follow(self, rate: float) -> float:
+    def follow(self, rate: float) -> float:  # cdef noexcept
         """Return the tracked value: z(x) or z; 0 for methods without a tracker."""
         return 0.0
 
-    def pull(self) -> float:
+    def pull(self) -> float:  # cdef noexcept
         """Coefficient a of κ(x, ·) in the step of V."""
         return self.difference
 
-    def push(self) -> float:
+    def push(self) -> float:  # cdef noexcept
         """Coefficient b of −γκ(x', ·) in the step of V."""
         return 0.0
 
-    def renew(self, rate: float) -> float:
+    def renew(self, rate: float) -> float:  # cdef noexcept
         """Coefficient of κ(x, ·) in the step of z, if z is a function."""
         return 0.0
 
     # -- the step ----------------------------------------------------------------------------
 
-    def make_step(self) -> int:
+    def make_step(self) -> int:  # cdef
         """Learn from the transition in the window; update averages, sums and the trace."""
+        before: int
         share, before = self.averaging_rate(), self.dictionary.size
         self.step()
         self.average(share)
@@ -97,7 +102,7 @@ class ValueStream(Stream):
         self.record(before)
         return 0
 
-    def step(self) -> int:
+    def step(self) -> int:  # cdef
         """Make one step; refuse it if it would diverge."""
         t = self.steps
         step_size, rate = self.step_size.rate(t), self.tracking_rate.rate(t)
@@ -108,7 +113,7 @@ class ValueStream(Stream):
         self.compressor.settle(self.dictionary, staged, step_size, t)  # V, z = KOMP(V~, z~; ε)
         return 0
 
-    def evaluate_columns(self) -> int:
+    def evaluate_columns(self) -> int:  # cdef Py_ssize_t
         """Compute κ(D, ·) at x, and at x' unless it is terminal; return the number of points."""
         p = self.dictionary.n_features
         for k in range(p):
@@ -125,7 +130,7 @@ class ValueStream(Stream):
             self.refuse()
         return count
 
-    def evaluate_difference(self, count: int, rate: float) -> int:
+    def evaluate_difference(self, count: int, rate: float) -> int:  # cdef
         """Compute V at both states, δ and z; refuse the step if it would diverge."""
         n = self.dictionary.size
         self.value = loops.dot(self.dictionary.weights_t, 0, self.dictionary.columns, 0, n)
@@ -138,7 +143,7 @@ class ValueStream(Stream):
         self.tracked = self.follow(rate)
         return 0 if self.is_sound() else self.refuse()
 
-    def move(self, step_size: float, rate: float) -> None:
+    def move(self, step_size: float, rate: float) -> None:  # cdef
         """Set V~ = (1 − αλ)V + α(a κ(x, ·) − γ b κ(x', ·)) and z~ = z + β(δ − z(x))κ(x, ·)."""
         for row in range(self.dictionary.n_rows):
             self.dictionary.amounts[0, row] = self.dictionary.amounts[1, row] = 0.0
@@ -149,9 +154,9 @@ class ValueStream(Stream):
         self.dictionary.begin_step()
         self.dictionary.scale_rows(0, 1, 1.0 - step_size * self.regularization)
 
-    def is_sound(self) -> bool:
+    def is_sound(self) -> bool:  # cdef noexcept
         """Whether all values are within their limits, and the square of δ does not overflow."""
-        limit = stream.RUNAWAY * (1.0 + self.largest_target)
+        limit: float = stream.RUNAWAY * (1.0 + self.largest_target)
         return (
             abs(self.value) <= limit
             and abs(self.next_value) <= limit
@@ -159,7 +164,7 @@ class ValueStream(Stream):
             and abs(self.difference) < loops.LARGEST
         )
 
-    def record(self, before: int) -> None:
+    def record(self, before: int) -> None:  # cdef
         """Write a line about the step, if steps are traced."""
         k, n, added = self.line, self.dictionary.size, self.dictionary.added
         if not self.traced or k == self.lines.shape[0]:
@@ -235,7 +240,7 @@ class MomentumTrackingStream(ScalarTrackingStream):
 
     n_remembered: ClassVar[int] = 1
 
-    def evaluate_columns(self) -> int:
+    def evaluate_columns(self) -> int:  # cdef Py_ssize_t
         """Compute κ(D, ·) also at the atoms that the last step dropped."""
         count = ValueStream.evaluate_columns(self)
         if self.dictionary.n_ghosts > 0:
@@ -245,10 +250,10 @@ class MomentumTrackingStream(ScalarTrackingStream):
             )  # fmt: skip
         return count
 
-    def previous_at(self, b: int) -> float:
+    def previous_at(self, b: int) -> float:  # cdef noexcept
         """Return the previous V at x (b = 0) or x' (b = 1)."""
-        row = self.dictionary.n_rows - 1
-        total = loops.dot(
+        row: int = self.dictionary.n_rows - 1
+        total: float = loops.dot(
             self.dictionary.weights_t, row, self.dictionary.columns, b, self.dictionary.size
         )
         for j in range(self.dictionary.n_ghosts):
@@ -258,17 +263,17 @@ class MomentumTrackingStream(ScalarTrackingStream):
             )
         return total
 
-    def follow(self, rate: float) -> float:
+    def follow(self, rate: float) -> float:  # cdef noexcept
         """Set z ← (1 − β)(z − δ under the previous V) + δ, and return it."""
-        before = self.window.targets[0, 0] - self.previous_at(0)
+        before: float = self.window.targets[0, 0] - self.previous_at(0)
         if self.next_discount > 0.0:
             before += self.next_discount * self.previous_at(1)
-        kept = self.window.g[0] - before if self.steps > 0 else 0.0
+        kept: float = self.window.g[0] - before if self.steps > 0 else 0.0
         self.window.g[0] = (1.0 - rate) * kept + self.difference
         return float(self.window.g[0])
 
-    def move(self, step_size: float, rate: float) -> None:
+    def move(self, step_size: float, rate: float) -> None:  # cdef
         """Keep V as the previous one; the rest is as in the base class."""
-        last, n = self.dictionary.n_rows - 1, self.dictionary.size
+        last, n = self.dictionary.n_rows - 1, self.dictionary.size  # type: int, int
         loops.keep_and_scale(self.dictionary.weights_t, last, 0, 1.0, n)
         ValueStream.move(self, step_size, rate)

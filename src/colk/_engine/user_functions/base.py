@@ -6,6 +6,15 @@ from typing import Any
 import cython
 import numpy as np
 
+from colk._engine.c_types import (
+    Address,
+    ConstMatrix,
+    ConstPointer,
+    ConstVector,
+    Matrix,
+    Readonly,
+    Vector,
+)
 from colk._engine.simd import loops
 from colk._engine.user_functions import addresses
 from colk._engine.user_functions.addresses import Signature, as_python, c_function, is_c_function
@@ -44,12 +53,12 @@ def as_values(result: Any, shape: tuple[int, ...], role: str) -> Array:
 class Function:
     """A user-defined function with the signature that a term needs; messages call it `role`."""
 
-    given: Any
-    signature: Signature
-    role: str
+    given: Readonly[Any]
+    signature: Readonly[Signature]
+    role: Readonly[str]
     plain: Any  # called with the GIL
     machine_code: Any  # kept alive for its address
-    address: int
+    address: Address
     ready: bool
 
     def __init__(self, given: Any, signature: Signature, role: str) -> None:
@@ -62,14 +71,14 @@ class Function:
         else:
             raise TypeError(f"{role} must be a function, got {type(given).__name__}")
 
-    def found(self) -> int:
+    def found(self) -> int:  # cdef inline size_t except? 0
         """Return the address of its machine code, found at the first call; 0 if there is none."""
         if not self.ready:
             with cython.gil:
                 self.resolve()
         return self.address
 
-    def resolve(self) -> int:
+    def resolve(self) -> int:  # cdef gil
         """Look for machine code, which only the compiled package can call."""
         if cython.compiled:
             self.machine_code, self.address = machine_code(self.given, self.signature, self.role)
@@ -80,7 +89,7 @@ class Function:
 class OfNumbers(Function):
     """A function of two numbers."""
 
-    def at(self, a: float, b: float) -> float:
+    def at(self, a: float, b: float) -> float:  # cdef
         """Return its value."""
         value = addresses.of_numbers(self.found(), a, b)
         if value == value:
@@ -93,8 +102,8 @@ class OfPoints(Function):
     """A function of two points of the same size."""
 
     def columns(
-        self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int
-    ) -> int:
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:  # cdef
         """Write out[first + b, j] = function(x_b, d_j), for n atoms and `size` points."""
         address, answered = self.found(), True
         for b in range(size):
@@ -106,7 +115,10 @@ class OfPoints(Function):
                 self._ask(atoms, n, points, size, out, first)
         return 0
 
-    def _ask(self, atoms: Array, n: int, points: Array, size: int, out: Array, first: int) -> int:
+    # cdef gil
+    def _ask(
+        self, atoms: ConstMatrix, n: int, points: ConstMatrix, size: int, out: Matrix, first: int
+    ) -> int:
         """Call the Python function for the pairs that have no value yet."""
         near, known = np.asarray(points), np.asarray(atoms)[: points.shape[1]]
         for b in range(size):
@@ -129,7 +141,7 @@ class OfLoss(Function):
         super().__init__(given, signature, role)
         self.m = signature.sizes[2]
 
-    def at(self, loss: float, g: Array, i: int) -> float:
+    def at(self, loss: float, g: ConstPointer, i: int) -> float:  # cdef
         """Return component i of its value."""
         value = addresses.of_loss(self.found(), loss, g, self.m, i)
         if value == value:
@@ -137,7 +149,7 @@ class OfLoss(Function):
         with cython.gil:
             return self._ask(loss, g, i)
 
-    def _ask(self, loss: float, g: Array, i: int) -> float:
+    def _ask(self, loss: float, g: ConstPointer, i: int) -> float:  # cdef gil
         signature: Any = self.signature
         arguments: list[Any] = [float(loss)]
         if signature.takes_g:
@@ -153,7 +165,17 @@ class OfLoss(Function):
 class OfArrays(Function):
     """A function of a prediction, a target, and perhaps x and g, all of them arrays."""
 
-    def write(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
+    # cdef
+    def write(
+        self,
+        F: ConstMatrix,
+        i: int,
+        Y: ConstMatrix,
+        j: int,
+        g: ConstVector,
+        out: Vector,
+        start: int,
+    ) -> int:
         """Write its values at rows i of F and j of Y into `out`, from `start` on."""
         if not self.ready:
             with cython.gil:
@@ -165,7 +187,17 @@ class OfArrays(Function):
                 self._ask(F, i, Y, j, g, out, start)
         return 0
 
-    def _ask(self, F: Array, i: int, Y: Array, j: int, g: Array, out: Array, start: int) -> int:
+    # cdef gil
+    def _ask(
+        self,
+        F: ConstMatrix,
+        i: int,
+        Y: ConstMatrix,
+        j: int,
+        g: ConstVector,
+        out: Vector,
+        start: int,
+    ) -> int:
         signature: Any = self.signature
         data = np.array(Y[j])
         arguments = [np.array(F[i]), data]
@@ -178,9 +210,9 @@ class OfArrays(Function):
             out[start + k] = values[k]
         return 0
 
-    def tabulate(self, F: Array, Y: Array, g: Array, out: Array) -> int:
+    def tabulate(self, F: ConstMatrix, Y: ConstMatrix, g: ConstVector, out: Vector) -> int:  # cpdef
         """Write its values at all rows of F and Y, one row after another."""
-        size = out.shape[0] // max(F.shape[0], 1)
+        size: int = out.shape[0] // max(F.shape[0], 1)
         for row in range(F.shape[0]):
             self.write(F, row, Y, row, g, out, row * size)
         return 0
