@@ -122,7 +122,7 @@ def test_samples_that_are_kept_are_samples(name, part, change, tmp_path):
 
 @pytest.mark.parametrize(
     ("part", "value"),
-    [("winner", 10**6), ("winner", -1), ("kernel", {"is": "Linear"}), ("n_samples", 2000)],
+    [("winner", 10**6), ("winner", -1), ("kernel", {"is": "Linear"}), ("n_samples", 5000)],
 )
 def test_a_race_has_a_winner(part, value, tmp_path):
     header, arrays = parts(COLKRegressor(epochs=1).fit(X, Y), tmp_path)

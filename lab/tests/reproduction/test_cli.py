@@ -18,7 +18,7 @@ def test_help(arguments, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "required: COMMAND"),
+        (["unknown"], "invalid choice: 'unknown'"),
         (["reproduce", "nothing"], "invalid choice: 'nothing'"),
         (["reproduce", "outliers", "--runs", "many"], "invalid int value: 'many'"),
         (["reproduce", "outliers", "--runs", "1"], "runs must be at least 2, got 1"),

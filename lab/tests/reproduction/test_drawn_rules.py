@@ -13,7 +13,7 @@ from colk_lab.reproduction.lidar.errors import lidar_verdict
 from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
 from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
 from colk_lab.reproduction.page import _believed
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Part, Verdict
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Verdict, VerdictPart
 from colk_lab.statistics import Interval
 
 
@@ -105,7 +105,7 @@ def test_logarithmic_axes_say_so_and_have_two_labels():
 def test_the_first_sentences_say_what_to_believe():
     def judged(short, value):
         check = Check("a", Interval(value, value - 1.0, value + 1.0), high=0.0)
-        return Verdict(short, "", "", "", [], "", [Part("", [check])], RunPlan())
+        return Verdict(short, "", "", "", [], "", [VerdictPart("", [check])], RunPlan())
 
     found = _believed(
         [judged("it grows", -5.0), judged("it shrinks", 5.0), judged("it ends", -9.0)]

@@ -10,7 +10,7 @@ from colk_lab.reproduction.outliers.runs import SIZES, OutlierRuns
 from colk_lab.reproduction.outliers.verdicts import outlier_verdicts
 from colk_lab.reproduction.theory.convergence import HORIZONS
 from colk_lab.reproduction.theory.stationarity import RATIOS, stationarity_verdict
-from colk_lab.reproduction.verdict import Check, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Verdict, VerdictPart
 from colk_lab.statistics import Interval
 
 
@@ -186,7 +186,9 @@ def test_a_small_run_is_warned_of_before_it_starts(plan, said):
 
 
 def verdict(intervals, plan, needs="all"):
-    parts = [Part("", [Check("a", Interval(*found), high=0.0)], needs) for found in intervals]
+    parts = [
+        VerdictPart("", [Check("a", Interval(*found), high=0.0)], needs) for found in intervals
+    ]
     return Verdict("", "", "", "", [], "", parts, plan)
 
 

@@ -361,10 +361,8 @@ class TableEncoder(EffectColumns, ConstantColumns, GapColumns, StoredEncoder):
         """
         numbers, n_new = [*self.columns, *columns], len(columns)
         filler = None if self._filler is None else self._filler.widened(n_new)
-        constants = None if self.constants is None else self.constants.widened(n_new)
-        return TableEncoder(
-            numbers, self._typical, gaps=self.gaps, filler=filler, constants=constants
-        )
+        held = None if self.constants is None else self.constants.widened(n_new)
+        return TableEncoder(numbers, self._typical, gaps=self.gaps, filler=filler, constants=held)
 
     def unknown(self, table: Mapping[str, Any]) -> dict[str, int]:
         """Return the number of rows with an unknown value, for each category that has such rows.

@@ -26,8 +26,6 @@ class FixedShare:  # final
         The first values of p.
     share : float
         Part of p that returns to the first values in each step.
-    weights : array of shape (n,), optional
-        p. Default: the first values.
 
     Examples
     --------
@@ -39,17 +37,16 @@ class FixedShare:  # final
     array([0.95, 0.05])
     """
 
-    first: Readonly[Vector]  # (n,): the first values
     weights: Readonly[Vector]  # (n,): p
     lost: Readonly[Vector]  # (n,): exponents of the next update, which the caller writes
     returned: Vector  # (n,): what each function gets back in an update
     n: Readonly[int]
     share: Readonly[float]
 
-    def __init__(self, first: Array, share: float, weights: Array | None = None) -> None:
-        self.n, self.share, self.first = len(first), share, np.array(first)
-        self.weights = np.array(first if weights is None else weights)
-        self.lost, self.returned = zeros(self.n), share * np.asarray(first)
+    def __init__(self, first: Array, share: float) -> None:
+        self.n, self.share = len(first), share
+        self.weights, self.lost = np.array(first), zeros(self.n)
+        self.returned = share * np.asarray(first)
 
     def update(self) -> int:  # cpdef nogil int noexcept
         """Multiply p by exp(−lost), and return a share to the first values."""
@@ -72,6 +69,3 @@ class FixedShare:  # final
     def unpack(self, packed: dict[str, Any]) -> None:
         """Restore a packed state."""
         np.asarray(self.weights)[:] = packed["weights"]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FixedShare, (np.array(self.first), self.share, np.array(self.weights))

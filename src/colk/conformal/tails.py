@@ -139,6 +139,16 @@ class Tail:
         self.steps = steps.tolist()
         self._mixture.unpack({"weights": weights})
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state with the weights as a list."""
+        state = {name: value for name, value in vars(self).items() if name != "_mixture"}
+        return {**state, "weights": self.weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["share"], state["n_views"])  # type: ignore[misc]
+        self._mixture.unpack({"weights": state.pop("weights")})
+        self.__dict__.update(state)
+
     @property
     def weights(self) -> list[float]:
         """Weights of the experts; their sum is 1."""

@@ -201,8 +201,9 @@ class Contest:
         """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
         block = self.recent.points(BLOCK)
-        self.reach[0] = np.minimum(self.reach[0], block.min(axis=0))
-        self.reach[1] = np.maximum(self.reach[1], block.max(axis=0))
+        low, high = self.reach
+        lowest, highest = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        self.reach = np.array([lowest, highest])
         if self.watch.is_due():
             self.note = self.watch.next_block(leader, self.recent.arrays(), BLOCK) or self.note
         self._note_losses(leader)
@@ -360,7 +361,7 @@ class Contest:
         if values["reach"].shape[1] != recent.n_features:
             raise FileFormatError("the range of the features must be that of all of them")
         contest = cls(recent, values["default"], values["latest"])
-        vars(contest).update(values, reach=np.array(values["reach"]))  # it changes in place
+        vars(contest).update(values)
         return contest
 
     def check(self, leader: KernelLearner, solver: str) -> None:

@@ -12,7 +12,7 @@ from colk._validation import Array
 from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Pinball
 from colk.model.coverage import conformal_quantile, warn_of_levels, weighted_quantile
-from colk.model.fit import LEAST_REGULARIZATION, Fit
+from colk.model.fit import Fit
 from colk.model.quantile_levels import CrossValidation, LeaveOneOut
 from colk.model.quantile_sums import (
     conformal_of_blocks,
@@ -22,6 +22,7 @@ from colk.model.quantile_sums import (
 )
 from colk.model.rows import Rows
 from colk.model.sample import RowSample
+from colk.model.sample_fit import LEAST_REGULARIZATION
 from colk.model.settings import Settings
 from colk.model.targets import QuantileTargets
 from colk.rkhs.expansion import KernelExpansion

@@ -9,7 +9,7 @@ from colk._engine.contracts import RiskContract
 from colk._validation import Array, check_vector
 from colk.losses import Loss
 from colk.losses.base import as_rows
-from colk.risks.samples import Bends, HeldSample, Joint, Part, Sample, Slopes, Statistics
+from colk.risks.samples import Bends, HeldSample, Joint, LossPart, LossSample, Slopes, Statistics
 
 Rows = ArrayLike  # (n,) or (n, q)
 
@@ -119,23 +119,23 @@ class Risk(RiskContract):
 
     # -- on a sample, wherever its rows are --------------------------------------------------
 
-    def statistics(self, sample: Sample) -> Statistics:
+    def statistics(self, sample: LossSample) -> Statistics:
         """Return what couples the rows of a sample, and the exact risk."""
         raise NotImplementedError(f"{type(self).__name__} must define the method statistics")
 
-    def slopes(self, found: Statistics, part: Part) -> Slopes:
+    def slopes(self, found: Statistics, part: LossPart) -> Slopes:
         """Return the first derivatives at some rows."""
         raise NotImplementedError(f"{type(self).__name__} must define the method slopes")
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint | None:
         """Return how the second derivative couples the rows, or None if it is not known."""
         raise NotImplementedError(f"{type(self).__name__} must define the method joint")
 
-    def bends(self, found: Statistics, part: Part, joint: Joint) -> Bends:
+    def bends(self, found: Statistics, part: LossPart, joint: Joint) -> Bends:
         """Return the second derivatives at some rows; with no columns in `joint`, no vectors."""
         raise NotImplementedError(f"{type(self).__name__} must define the method bends")
 
-    def product(self, found: Statistics, part: Part, change: Array) -> Array:
+    def product(self, found: Statistics, part: LossPart, change: Array) -> Array:
         """Return the second derivative of each row times a change (n, q) of its predictions.
 
         Unlike the diagonal of `bends`, it includes the coupling of the outputs of a row.

@@ -11,7 +11,7 @@ from colk._engine.contracts import TrackerContract
 from colk._engine.terms import overridden
 from colk._validation import Array, check_number
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import Part, Sample
+from colk.risks.samples import LossPart, LossSample
 
 # A tracked mean slope is never below this.
 _LEAST_SLOPE: float = 1e-100
@@ -81,7 +81,7 @@ class Disutility(LossRisk):
             out[row] = self.excess_at(losses[row] - tau)
         return 0
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact τ, the root of E e(ℓ − τ), and the exact scale."""
         from scipy.optimize import brentq
 
@@ -111,11 +111,11 @@ class Disutility(LossRisk):
         return g
 
 
-def _mean_excess(part: Part, risk: Disutility, tau: float) -> tuple[float]:
+def _mean_excess(part: LossPart, risk: Disutility, tau: float) -> tuple[float]:
     return (float(np.sum(part.share * risk._excesses(part.losses, tau))),)
 
 
-def _mean_scale(part: Part, risk: Disutility, g: Array) -> tuple[float]:
+def _mean_scale(part: LossPart, risk: Disutility, g: Array) -> tuple[float]:
     return (float(np.sum(part.share * risk.inner(part.losses, g)[:, 1])),)
 
 

@@ -20,7 +20,7 @@ from colk.losses.custom import claimed
 from colk.risks.base import Risk
 from colk.risks.custom import Plain, check_given
 from colk.risks.derivatives import Derivatives, as_derivatives, complete
-from colk.risks.samples import Bends, Joint, Part, Sample, Slopes, Statistics
+from colk.risks.samples import Bends, Joint, LossPart, LossSample, Slopes, Statistics
 from colk.risks.second_order import joint_terms
 from colk.trackers import Momentum, Tracker
 
@@ -267,13 +267,13 @@ class Composition(Risk):
                 path[t, i] = g[i]
         return 0
 
-    def statistics(self, sample: Sample) -> Statistics:
+    def statistics(self, sample: LossSample) -> Statistics:
         g, sizes, square, count = sample.total(_inner_sums, self)
         value, slopes = sample.total(_outer_sums, self, g)
         unit = math.sqrt(square / count) + 1.0
         return Statistics(float(value), g, slopes, sizes, unit)
 
-    def slopes(self, found: Statistics, part: Part) -> Slopes:
+    def slopes(self, found: Statistics, part: LossPart) -> Slopes:
         values = part.share * self._table("outer", part, found.g)[:, 0]
         slopes = self._slopes(found, part.predictions, part.targets)
         return Slopes(values, np.zeros(len(values)), part.share[:, None] * slopes)
@@ -283,14 +283,14 @@ class Composition(Risk):
         through = found.slopes @ jacobians.reshape(len(f), self.n_inner, -1)
         return self.tabulate("outer_slope_prediction", f, y, found.g) + through
 
-    def _table(self, name: str, part: Part, g: Array) -> Array:
+    def _table(self, name: str, part: LossPart, g: Array) -> Array:
         return self.tabulate(name, part.predictions, part.targets, g)
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint:
         mixed, second = sample.total(_joint_sums, self, found)
         return joint_terms(found, mixed, second)
 
-    def bends(self, found: Statistics, part: Part, joint: Joint) -> Bends:
+    def bends(self, found: Statistics, part: LossPart, joint: Joint) -> Bends:
         diagonal = np.abs(self._difference(found, part, np.ones_like(part.predictions)))
         columns = [_by_inner(self, found, part, int(i)) for i in joint.columns[: joint.n_inner]]
         moving = joint.columns[joint.n_inner :]
@@ -300,10 +300,10 @@ class Composition(Risk):
         share = part.share[:, None, None]
         return Bends(part.share[:, None] * diagonal, share * np.hstack([own, jacobians]))
 
-    def product(self, found: Statistics, part: Part, change: Array) -> Array:
+    def product(self, found: Statistics, part: LossPart, change: Array) -> Array:
         return part.share[:, None] * self._difference(found, part, change)
 
-    def _difference(self, found: Statistics, part: Part, change: Array) -> Array:
+    def _difference(self, found: Statistics, part: LossPart, change: Array) -> Array:
         """Return the second derivative of each row times a change, by a difference of slopes."""
         largest = float(np.abs(change).max(initial=0.0))
         if largest == 0.0:
@@ -333,7 +333,7 @@ class Composition(Risk):
         return F, Y
 
 
-def _inner_sums(part: Part, risk: Composition) -> tuple[Array, Array, float, int]:
+def _inner_sums(part: LossPart, risk: Composition) -> tuple[Array, Array, float, int]:
     """Return g, E |inner|, Σ f² and the number of predictions."""
     F = part.predictions
     inner = risk.tabulate("inner", F, part.targets, np.zeros(risk.n_inner))
@@ -341,7 +341,7 @@ def _inner_sums(part: Part, risk: Composition) -> tuple[Array, Array, float, int
     return sums[0], sums[1], float(np.sum(F * F)), F.size
 
 
-def _outer_sums(part: Part, risk: Composition, g: Array) -> tuple[float, Array]:
+def _outer_sums(part: LossPart, risk: Composition, g: Array) -> tuple[float, Array]:
     """Return E outer and E ∂outer/∂g."""
     f, y, share = part.predictions, part.targets, part.share
     value = float(np.sum(share * risk.tabulate("outer", f, y, g)[:, 0]))
@@ -354,14 +354,14 @@ def _moved(found: Statistics, i: int) -> tuple[Array, float]:
     return step * (np.arange(len(found.g)) == i), step
 
 
-def _by_inner(risk: Composition, found: Statistics, part: Part, i: int) -> Array:
+def _by_inner(risk: Composition, found: Statistics, part: LossPart, i: int) -> Array:
     """Return ∂²outer/∂f∂g_i of each row, (n, q)."""
     (move, step), f, y = _moved(found, i), part.predictions, part.targets
     sides = [risk.tabulate("outer_slope_prediction", f, y, found.g + s) for s in (move, -move)]
     return np.asarray((sides[0] - sides[1]) / (2.0 * step))
 
 
-def _joint_sums(part: Part, risk: Composition, found: Statistics) -> tuple[Array, Array]:
+def _joint_sums(part: LossPart, risk: Composition, found: Statistics) -> tuple[Array, Array]:
     """Return E |∂²outer/∂f∂g| (m,), and E ∂²outer/∂g² (m, m)."""
     m, share, f, y = len(found.g), part.share, part.predictions, part.targets
     mixed, second = np.empty(m), np.empty((m, m))

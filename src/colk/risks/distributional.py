@@ -9,7 +9,7 @@ from colk._engine.contracts import TrackerContract
 from colk._validation import Array, check_number
 from colk.risks import scalars
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import Joint, Part, Sample, Statistics
+from colk.risks.samples import Joint, LossPart, LossSample, Statistics
 
 # Ratios of an excess to its root mean square, and exponents, are continued linearly beyond these.
 _RATIO_CAP: float = 1e3
@@ -114,7 +114,7 @@ class ChiSquareDRO(LossRisk):
     ) -> float:
         return (1.0 - rate) * g[i] + rate * ChiSquareDRO.inner_at(self, now, g, i)
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact η and s²; the largest loss and 0 if that is the worst case."""
         if self.n_inner == 0:
             return np.zeros(0)
@@ -128,7 +128,7 @@ class ChiSquareDRO(LossRisk):
         second = float(sample.total(_excess, low, unit, eta)[1])
         return np.array([low + unit * eta, unit * unit * second])
 
-    def _threshold(self, sample: Sample, low: float, unit: float) -> float:
+    def _threshold(self, sample: LossSample, low: float, unit: float) -> float:
         """Return η in units in which the losses are 0 to 1, so that squares do not underflow."""
         from scipy.optimize import brentq
 
@@ -149,7 +149,7 @@ class ChiSquareDRO(LossRisk):
     def tied_loss(self, g: Array) -> float | None:
         return _worst_loss(g)
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint | None:
         is_near = len(found.g) > 0 and math.sqrt(found.g[1]) < _NEAR_EQUAL * found.unit
         return None if is_near else super().joint(found, sample)
 
@@ -251,7 +251,7 @@ class KLDRO(LossRisk):
         moved = (1.0 - rate) * g[1] + rate * KLDRO.inner_at(self, now, g, 1)
         return min(max(moved, g[1] / _LARGEST_CHANGE), g[1] * _LARGEST_CHANGE)
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact c and λ; the largest loss and 0 if that is the worst case."""
         if self.n_inner == 0:
             return np.zeros(0)
@@ -264,7 +264,7 @@ class KLDRO(LossRisk):
         log_mean = math.log(sample.total(_divergence, high, multiplier)[0])
         return np.array([high + multiplier * log_mean, multiplier])
 
-    def _multiplier(self, sample: Sample, high: float, unit: float) -> float:
+    def _multiplier(self, sample: LossSample, high: float, unit: float) -> float:
         """Return λ in these units; the tilted distribution has the divergence ρ there."""
         from scipy.optimize import brentq
 
@@ -283,7 +283,7 @@ class KLDRO(LossRisk):
     def tied_loss(self, g: Array) -> float | None:
         return _worst_loss(g)
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint | None:
         is_near = len(found.g) > 0 and found.g[1] < _NEAR_EQUAL * found.unit
         return None if is_near else super().joint(found, sample)
 
@@ -293,23 +293,23 @@ def _worst_loss(g: Array) -> float | None:
     return float(g[0]) if len(g) and g[1] == 0.0 else None
 
 
-def _mass_at(part: Part, loss: float) -> tuple[float]:
+def _mass_at(part: LossPart, loss: float) -> tuple[float]:
     """Return the share of the rows with this loss."""
     return (float(np.sum(part.share[part.losses == loss])),)
 
 
-def _gap(part: Part, high: float, unit: float) -> tuple[float]:
+def _gap(part: LossPart, high: float, unit: float) -> tuple[float]:
     """Return the mean distance from the largest loss."""
     return (float(np.sum(part.share * ((high - part.losses) / unit))),)
 
 
-def _excess(part: Part, low: float, unit: float, eta: float) -> tuple[float, float]:
+def _excess(part: LossPart, low: float, unit: float, eta: float) -> tuple[float, float]:
     """Return E e and E e² of the excess e = ((ℓ − low)/unit − η)₊."""
     excess = np.maximum((part.losses - low) / unit - eta, 0.0)
     return float(np.sum(part.share * excess)), float(np.sum(part.share * excess * excess))
 
 
-def _divergence(part: Part, high: float, multiplier: float) -> tuple[float, float]:
+def _divergence(part: LossPart, high: float, multiplier: float) -> tuple[float, float]:
     """Return E exp(u) and E u exp(u) with u = (ℓ − high)/λ."""
     u = (part.losses - high) / multiplier
     tilted = part.share * np.exp(u)

@@ -11,7 +11,7 @@ from colk._validation import Array, check_fraction, check_number
 from colk.losses import Loss
 from colk.risks.base import Risk, Rows
 from colk.risks.of_losses import weighed
-from colk.risks.samples import Sample, Statistics
+from colk.risks.samples import LossSample, Statistics
 
 
 class GroupRisk(Risk):
@@ -69,7 +69,7 @@ class GroupRisk(Risk):
     def estimate_at(self, loss: Loss, f: Rows, y: Rows, sample_weight: Rows | None = None) -> Array:
         return np.zeros(0)
 
-    def statistics(self, sample: Sample) -> Statistics:
+    def statistics(self, sample: LossSample) -> Statistics:
         self.check_stream()
         return super().statistics(sample)
 

@@ -13,7 +13,7 @@ from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
 from colk.risks import second_order
 from colk.risks.base import Risk, Rows, average, shares
-from colk.risks.samples import Bends, HeldSample, Joint, Part, Sample, Slopes, Statistics
+from colk.risks.samples import Bends, HeldSample, Joint, LossPart, LossSample, Slopes, Statistics
 from colk.trackers import Momentum, Tracker
 
 # Distance of the finite difference of slopes, relative to 1 + |ℓ|.
@@ -250,7 +250,7 @@ class LossRisk(Risk):
 
     # -- sums over a sample, wherever its rows are --------------------------------------------
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact g, of shape (m,), from sums over a sample."""
         if type(self).estimate is not LossRisk.estimate:  # a method of the user's own
             return np.asarray(self.estimate(*sample.together()))
@@ -266,7 +266,7 @@ class LossRisk(Risk):
         """
         return None
 
-    def statistics(self, sample: Sample) -> Statistics:
+    def statistics(self, sample: LossSample) -> Statistics:
         if self.is_mean:
             return Statistics(sample.total(_mean_sum)[0], *(np.zeros(0),) * 3)
         g = self.estimate_from(sample)
@@ -280,7 +280,7 @@ class LossRisk(Risk):
         mass, total = sample.total(_tied_sums, self, found, place)
         return found._replace(place=place, mass=float(mass), rest=1.0 - float(total))
 
-    def slopes(self, found: Statistics, part: Part) -> Slopes:
+    def slopes(self, found: Statistics, part: LossPart) -> Slopes:
         if self.is_mean:
             share = part.share
             return Slopes(share * part.losses, share, share[:, None] * part.loss_slopes)
@@ -288,10 +288,10 @@ class LossRisk(Risk):
         values = part.share * self.outer(part.losses, found.g)
         return Slopes(values, by_loss, by_loss[:, None] * part.loss_slopes)
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint | None:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint | None:
         return second_order.joint_of_losses(self, found, sample)
 
-    def bends(self, found: Statistics, part: Part, joint: Joint) -> Bends:
+    def bends(self, found: Statistics, part: LossPart, joint: Joint) -> Bends:
         n, q = part.loss_slopes.shape
         if self.is_mean:
             return Bends(part.share[:, None] * part.loss_curvature, np.zeros((n, 0, q)))
@@ -301,7 +301,7 @@ class LossRisk(Risk):
         vectors = second_order.vectors_of_losses(self, found, joint, part)
         return Bends(diagonal, vectors[:, :, None] * part.loss_slopes[:, None, :])
 
-    def product(self, found: Statistics, part: Part, change: Array) -> Array:
+    def product(self, found: Statistics, part: LossPart, change: Array) -> Array:
         bent = part.loss_product(change)
         if self.is_mean:
             return np.asarray(part.share[:, None] * bent)
@@ -350,7 +350,7 @@ def weighed(losses: ArrayLike, sample_weight: ArrayLike | None) -> HeldSample:
     return HeldSample(shares(len(values), sample_weight), values)
 
 
-def _by_loss(risk: LossRisk, found: Statistics, part: Part) -> Array:
+def _by_loss(risk: LossRisk, found: Statistics, part: LossPart) -> Array:
     """Return the derivative of the risk in the losses of these rows."""
     out = risk.outer_slope_loss(part.losses, found.g)
     if found.slopes.any():
@@ -362,15 +362,17 @@ def _by_loss(risk: LossRisk, found: Statistics, part: Part) -> Array:
     return np.asarray(out)
 
 
-def _mean_sum(part: Part) -> tuple[float]:
+def _mean_sum(part: LossPart) -> tuple[float]:
     return (float(np.sum(part.share * part.losses)),)
 
 
-def _inner_sum(part: Part, risk: LossRisk, g: Array, i: int) -> tuple[float]:
+def _inner_sum(part: LossPart, risk: LossRisk, g: Array, i: int) -> tuple[float]:
     return (float(np.sum(part.share * risk.inner(part.losses, g)[:, i])),)
 
 
-def _first_sums(part: Part, risk: LossRisk, g: Array) -> tuple[float, float, Array, Array, Array]:
+def _first_sums(
+    part: LossPart, risk: LossRisk, g: Array
+) -> tuple[float, float, Array, Array, Array]:
     """Return E outer, E |ℓ|, E |inner|, E |∂inner/∂ℓ| and E ∂outer/∂g."""
     losses, share = part.losses, part.share
     value = float(np.sum(share * risk.outer(losses, g)))
@@ -385,7 +387,9 @@ def _first_sums(part: Part, risk: LossRisk, g: Array) -> tuple[float, float, Arr
     return value, unit, sums[0], sums[1], sums[2]
 
 
-def _tied_sums(part: Part, risk: LossRisk, found: Statistics, place: float) -> tuple[float, float]:
+def _tied_sums(
+    part: LossPart, risk: LossRisk, found: Statistics, place: float
+) -> tuple[float, float]:
     """Return the share of the rows with this loss, and the sum of the slopes."""
     mass = float(np.sum(part.share[part.losses == place]))
     return mass, float(np.sum(_by_loss(risk, found, part)))

@@ -10,7 +10,7 @@ from colk._engine.contracts import TrackerContract
 from colk._validation import Array
 from colk.losses import Loss
 from colk.risks.base import Risk
-from colk.risks.samples import Bends, Joint, Part, Sample, Slopes, Statistics
+from colk.risks.samples import Bends, Joint, LossPart, LossSample, Slopes, Statistics
 
 # On a stream, the share of the positive class moves by this times the tracking rate.
 _SLOWER: float = 0.01
@@ -104,7 +104,7 @@ class AUC(Risk):
 
     # -- on a sample -------------------------------------------------------------------------
 
-    def statistics(self, sample: Sample) -> Statistics:
+    def statistics(self, sample: LossSample) -> Statistics:
         positive, above, below = sample.total(_class_sums)
         if not 0.0 < positive < 1.0:
             raise ValueError("the risk AUC needs samples of both classes, with weights above 0")
@@ -113,39 +113,39 @@ class AUC(Risk):
         value = spread + float(1.0 - g[1] + g[2]) ** 2
         return Statistics(value, g, np.zeros(3), np.abs(g))
 
-    def slopes(self, found: Statistics, part: Part) -> Slopes:
+    def slopes(self, found: Statistics, part: LossPart) -> Slopes:
         f, is_positive, within = _within(part, found.g)
         _, above, below = found.g
         values = within * (f - np.where(is_positive, above, below)) ** 2
         slopes = 2.0 * within * (f + np.where(is_positive, -1.0 - below, 1.0 - above))
         return Slopes(values, np.zeros(len(f)), slopes[:, None])
 
-    def joint(self, found: Statistics, sample: Sample) -> Joint:
+    def joint(self, found: Statistics, sample: LossSample) -> Joint:
         return Joint(np.arange(2), 2, np.eye(2), np.array([-1.0, 1.0]))
 
-    def bends(self, found: Statistics, part: Part, joint: Joint) -> Bends:
+    def bends(self, found: Statistics, part: LossPart, joint: Joint) -> Bends:
         _, is_positive, within = _within(part, found.g)
         vectors = np.column_stack([within, np.where(is_positive, within, -within)])
         return Bends(2.0 * within[:, None], vectors[:, : len(joint.columns), None])
 
-    def product(self, found: Statistics, part: Part, change: Array) -> Array:
+    def product(self, found: Statistics, part: LossPart, change: Array) -> Array:
         return np.asarray(2.0 * _within(part, found.g)[2][:, None] * change)
 
 
-def _within(part: Part, g: Array) -> tuple[Array, NDArray[np.bool_], Array]:
+def _within(part: LossPart, g: Array) -> tuple[Array, NDArray[np.bool_], Array]:
     """Return predictions (n,), which are of the positive class, and weights within the classes."""
     is_positive = _are_positive(part)
     within = part.share / np.where(is_positive, g[0], 1.0 - g[0])
     return part.predictions[:, 0], is_positive, within
 
 
-def _are_positive(part: Part) -> NDArray[np.bool_]:
+def _are_positive(part: LossPart) -> NDArray[np.bool_]:
     F, Y = part.predictions, part.targets.reshape(len(part.share), -1)
     AUC().check_sizes(F.shape[1], Y.shape[1])
     return np.asarray(Y[:, 0] > 0.0)
 
 
-def _class_sums(part: Part) -> tuple[float, float, float]:
+def _class_sums(part: LossPart) -> tuple[float, float, float]:
     """Return the share of the positive class, and the sums of f in both classes."""
     is_positive, weighted = _are_positive(part), part.share * part.predictions[:, 0]
     sums = part.share[is_positive], weighted[is_positive], weighted[~is_positive]
@@ -153,7 +153,7 @@ def _class_sums(part: Part) -> tuple[float, float, float]:
     return positive, above, below
 
 
-def _spread(part: Part, g: Array) -> tuple[float]:
+def _spread(part: LossPart, g: Array) -> tuple[float]:
     """Return the sum of the variances of f within the classes."""
     f, is_positive, within = _within(part, g)
     return (float(np.sum(within * (f - np.where(is_positive, g[1], g[2])) ** 2)),)

@@ -3,7 +3,7 @@
 A risk couples the rows of a sample by a few statistics: g, and the mean slopes of the outer
 function in g. They are sums over rows, or found in a few rounds of sums. Given these numbers, the
 slope and the curvature of a row do not depend on other rows, and the second derivative of the risk
-is a sum over rows plus a few terms that couple them. A risk therefore needs only a `Sample`; it
+is a sum over rows plus a few terms that couple them. A risk therefore needs only a `LossSample`; it
 does not know whether the rows are in memory, in blocks or on other machines.
 """
 
@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 
 from colk._validation import Array
 
-__all__ = ["APART", "Bends", "HeldSample", "Joint", "Part", "Sample", "Slopes", "Statistics"]
+__all__ = [
+    "APART",
+    "Bends",
+    "HeldSample",
+    "Joint",
+    "LossPart",
+    "LossSample",
+    "Slopes",
+    "Statistics",
+]
 
 _EMPTY = np.zeros(0)
 
 
-class Part(Protocol):
+class LossPart(Protocol):
     """Some rows of a sample; a risk reads the attributes that it needs."""
 
     @property
@@ -53,7 +62,7 @@ class Part(Protocol):
         """Targets (n,) or (n, r)."""
 
 
-class Sample(Protocol):
+class LossSample(Protocol):
     """All rows of a sample, wherever they are."""
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> tuple[Any, ...]:
@@ -74,7 +83,7 @@ class Sample(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldSample:
-    """A sample in memory; it is both a `Sample` and its only `Part`.
+    """A sample in memory; it is both a `LossSample` and its only `LossPart`.
 
     Parameters
     ----------

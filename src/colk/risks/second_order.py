@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from colk._validation import Array
-from colk.risks.samples import APART, Joint, Part, Sample, Statistics
+from colk.risks.samples import APART, Joint, LossPart, LossSample, Statistics
 
 if TYPE_CHECKING:
     from colk.risks.of_losses import LossRisk
@@ -43,7 +43,7 @@ def _steps(risk: "LossRisk", found: Statistics) -> tuple[float, Array]:
     return by_loss, by_inner
 
 
-def bend_of_losses(risk: "LossRisk", found: Statistics, part: Part) -> Array:
+def bend_of_losses(risk: "LossRisk", found: Statistics, part: LossPart) -> Array:
     """Return the share times a' of each row, at least 0."""
     if found.mass > 0.0:
         return np.zeros(len(part.share))
@@ -67,7 +67,7 @@ def _by_inner(risk: "LossRisk", found: Statistics, losses: Array, i: int) -> Arr
     return np.asarray((above - risk.outer_slope_loss(losses, found.g - move)) / (2.0 * move[i]))
 
 
-def _joint_sums(part: Part, risk: "LossRisk", found: Statistics) -> tuple[Array, Array]:
+def _joint_sums(part: LossPart, risk: "LossRisk", found: Statistics) -> tuple[Array, Array]:
     """Return E |∂²outer/∂ℓ∂g| (m,), and E ∂²outer/∂g² (m, m)."""
     m, steps = len(found.g), _steps(risk, found)[1]
     mixed, second = np.empty(m), np.empty((m, m))
@@ -79,7 +79,7 @@ def _joint_sums(part: Part, risk: "LossRisk", found: Statistics) -> tuple[Array,
     return mixed, second
 
 
-def joint_of_losses(risk: "LossRisk", found: Statistics, sample: Sample) -> Joint | None:
+def joint_of_losses(risk: "LossRisk", found: Statistics, sample: LossSample) -> Joint | None:
     """Return how rows are coupled under a risk of losses; None at a kink."""
     if found.mass > 0.0:
         return None
@@ -136,7 +136,7 @@ def joint_terms(found: Statistics, mixed: Array, second: Array) -> Joint:
     return Joint(columns, s + e, np.vstack(mix) * scale, np.concatenate(coefficients) / unit)
 
 
-def vectors_of_losses(risk: "LossRisk", found: Statistics, joint: Joint, part: Part) -> Array:
+def vectors_of_losses(risk: "LossRisk", found: Statistics, joint: Joint, part: LossPart) -> Array:
     """Return V (n, k) in the losses."""
     columns = [_by_inner(risk, found, part.losses, int(i)) for i in joint.columns[: joint.n_inner]]
     moving = joint.columns[joint.n_inner :]

@@ -12,7 +12,7 @@ from colk._validation import Array, check_count, check_fraction, check_number, c
 from colk.risks import scalars
 from colk.risks.base import Rows, shares
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import Part, Sample
+from colk.risks.samples import LossPart, LossSample
 from colk.risks.tail import cvar_of
 
 
@@ -142,7 +142,7 @@ class Spectral(LossRisk):
     ) -> float:
         return (1.0 - rate) * g[i] + rate * Spectral.inner_at(self, now, g, i)
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact thresholds, and the spread around the middle one."""
         low, _ = sample.ends()
         g = np.array(
@@ -166,6 +166,6 @@ class Spectral(LossRisk):
         return float(value), np.asarray(slopes)
 
 
-def _distance(part: Part, centre: float) -> tuple[float]:
+def _distance(part: LossPart, centre: float) -> tuple[float]:
     """Return E |ℓ − c|."""
     return (float(np.sum(part.share * np.abs(part.losses - centre))),)

@@ -10,7 +10,7 @@ from colk._validation import Array, check_fraction, check_number
 from colk.errors import warn_caller
 from colk.risks import scalars
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import Part, Sample
+from colk.risks.samples import LossPart, LossSample
 
 # exp(t(ℓ − c)) is continued linearly beyond this: see `Entropic`.
 _EXPONENT_CAP: float = 30.0
@@ -153,7 +153,7 @@ class CVaR(LossRisk):
     ) -> float:
         return (1.0 - rate) * g[i] + rate * CVaR.inner_at(self, now, g, i)
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the exact threshold and spread; if several thresholds are exact, the smallest."""
         if self.n_inner == 0:
             return np.zeros(0)
@@ -165,7 +165,7 @@ class CVaR(LossRisk):
     def tied_loss(self, g: Array) -> float | None:
         return None if self.is_smooth else float(g[0])
 
-    def _smooth_threshold(self, sample: Sample, threshold: float) -> float:
+    def _smooth_threshold(self, sample: LossSample, threshold: float) -> float:
         """Solve E sigmoid((ℓ − τ)/s) = a by Newton's method, with bisection as a safeguard."""
         a, s = self.tail_fraction, self.smoothing
         # If all losses were equal, sigmoid((ℓ − τ)/s) = a, so the root lies between these.
@@ -188,12 +188,12 @@ class CVaR(LossRisk):
         return threshold
 
 
-def _distance(part: Part, centre: float) -> tuple[float]:
+def _distance(part: LossPart, centre: float) -> tuple[float]:
     """Return E |ℓ − c|."""
     return (float(np.sum(part.share * np.abs(part.losses - centre))),)
 
 
-def _beyond(part: Part, threshold: float, s: float) -> tuple[float, float]:
+def _beyond(part: LossPart, threshold: float, s: float) -> tuple[float, float]:
     """Return the share beyond a smoothed threshold, and minus its derivative in it."""
     above = 0.5 + 0.5 * np.tanh((part.losses - threshold) * (0.5 / s))
     share = part.share
@@ -288,7 +288,7 @@ class Entropic(LossRisk):
         log_mean = exponent + math.log(rate + (1.0 - rate) * math.exp(-exponent))
         return g[0] + log_mean / self.tilt
 
-    def estimate_from(self, sample: Sample) -> Array:
+    def estimate_from(self, sample: LossSample) -> Array:
         """Return the risk: log E exp(d)/t beyond the largest tℓ, with d = t(ℓ − c) ≤ 0."""
         low, high = sample.ends()
         centre = high if self.tilt > 0.0 else low
@@ -298,7 +298,7 @@ class Entropic(LossRisk):
         return np.array([centre + log_mean / self.tilt])
 
 
-def _tilted(part: Part, centre: float, tilt: float) -> tuple[float, float]:
+def _tilted(part: LossPart, centre: float, tilt: float) -> tuple[float, float]:
     """Return E(exp(d) − 1) and E exp(d) with d = t(ℓ − c)."""
     exponents = tilt * (part.losses - centre)
     growth, tilted = np.expm1(exponents), np.exp(exponents)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from colk.rl import agreement
 from colk_lab.reproduction import policy
 from colk_lab.reproduction.chapter import Chapter, Figure, RunPlan, Table
-from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import percent
 from colk_lab.statistics import Interval, mean_interval
 from colk_lab.tasks import Result, Run, Task
@@ -204,8 +204,8 @@ def _verdict(results: dict[str, Any], plan: RunPlan) -> Verdict:
         "mean square of the values. The claim holds if the error of the function tracker is below "
         f"{percent(_NEAR)} and that of one number is above.",
         parts=[
-            *(Part("error with the expectation tracked as", [check]) for check in solved),
-            *(Part("error with the expectation tracked as", [check]) for check in needed),
+            *(VerdictPart("error with the expectation tracked as", [check]) for check in solved),
+            *(VerdictPart("error with the expectation tracked as", [check]) for check in needed),
         ],
         plan=plan,
         numbers=[

@@ -8,7 +8,16 @@ from typing import Literal
 from colk_lab.reproduction.chapter import RunPlan
 from colk_lab.statistics import Interval
 
-__all__ = ["NEGLIGIBLE", "OUTCOMES", "Check", "Measured", "Outcome", "Part", "State", "Verdict"]
+__all__ = [
+    "NEGLIGIBLE",
+    "OUTCOMES",
+    "Check",
+    "Measured",
+    "Outcome",
+    "State",
+    "Verdict",
+    "VerdictPart",
+]
 
 Outcome = Literal[
     "holds", "holds in part", "does not hold", "not enough runs", "not enough samples"
@@ -80,7 +89,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Part:
+class VerdictPart:
     """Checks that are judged together.
 
     Parameters
@@ -96,7 +105,7 @@ class Part:
     --------
     >>> good = Check("a", Interval(-5.0, -9.0, -1.0), high=0.0)
     >>> bad = Check("b", Interval(5.0, 1.0, 9.0), high=0.0)
-    >>> Part("", [good, bad]).state, Part("", [good, bad], "any").state
+    >>> VerdictPart("", [good, bad]).state, VerdictPart("", [good, bad], "any").state
     ('contradicts', 'supports')
     """
 
@@ -152,7 +161,7 @@ class Verdict:
         The results, in sentences made from the numbers.
     rule : str
         The condition under which the claim holds.
-    parts : sequence of Part
+    parts : sequence of VerdictPart
         The checks that judge the claim and that are drawn.
     plan : RunPlan
         Size of the run.
@@ -163,7 +172,7 @@ class Verdict:
 
     Examples
     --------
-    >>> part = Part("error", [Check("BSGD", Interval(-5.0, -9.0, -1.0), high=0.0)])
+    >>> part = VerdictPart("error", [Check("BSGD", Interval(-5.0, -9.0, -1.0), high=0.0)])
     >>> told = {"short": "BSGD is worse", "claim": "BSGD is worse.", "quote": "…"}
     >>> told |= {"where": "Section V", "found": ["5 %"]}
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan()).outcome
@@ -178,7 +187,7 @@ class Verdict:
     where: str
     found: Sequence[str]
     rule: str
-    parts: Sequence[Part]
+    parts: Sequence[VerdictPart]
     plan: RunPlan
     unit: Literal["%", "exponent"] = "%"
     numbers: Sequence[Measured] = ()

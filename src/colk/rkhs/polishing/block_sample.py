@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.risks.samples import Part
+from colk.risks.samples import LossPart
 from colk.rkhs.polishing.block_sums import losses_block, part_block
 from colk.rkhs.polishing.blocks import Blocks
 from colk.rkhs.polishing.objective import SmoothedObjective
@@ -19,7 +19,7 @@ _ROUNDS = 7
 
 
 class BlockSample:
-    """The rows of all blocks, which stay where they are; see `colk.risks.samples.Sample`.
+    """The rows of all blocks, which stay where they are; see `colk.risks.samples.LossSample`.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def _share_block(block: Any) -> Array:
     return np.asarray(block.share)
 
 
-def _ends(part: Part) -> tuple[float, float]:
+def _ends(part: LossPart) -> tuple[float, float]:
     counted = part.losses[part.share > 0.0]
     return float(counted.min(initial=np.inf)), float(counted.max(initial=-np.inf))
 
 
-def _beyond(part: Part, grid: Array) -> tuple[Array]:
+def _beyond(part: LossPart, grid: Array) -> tuple[Array]:
     """Return the shares of the rows whose losses exceed each number of an increasing grid."""
     places = np.searchsorted(grid, part.losses, side="left")
     counts = np.bincount(places, part.share, minlength=len(grid) + 1)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from colk._validation import Array
-from colk.risks.samples import APART, HeldSample, Sample, Statistics
+from colk.risks.samples import APART, HeldSample, LossSample, Statistics
 from colk.rkhs.polishing.block_sample import BlockSample
 from colk.rkhs.polishing.block_sums import (
     BlockSums,
@@ -40,7 +40,7 @@ class Point:
         Predictions of the blocks, if they were kept.
     found : Statistics
         What couples the rows.
-    sample : Sample or None
+    sample : LossSample or None
         The rows, if they are coupled.
     sums : BlockSums
         Sums over all rows.
@@ -54,7 +54,7 @@ class Point:
     factor: Array
     predictions: Any
     found: Statistics
-    sample: Sample | None
+    sample: LossSample | None
     sums: BlockSums
     value: float
     gradient: Array
@@ -150,7 +150,7 @@ class Evaluator:
         value = value + self._penalty(v)
         return Point(v, factor, predictions, found, sample, sums, value, gradient)
 
-    def _sample(self, blocks: Blocks, objective: SmoothedObjective, predictions: Any) -> Sample:
+    def _sample(self, blocks: Blocks, objective: SmoothedObjective, predictions: Any) -> LossSample:
         if self._held is None or blocks is not self.blocks:
             return BlockSample(blocks, objective, predictions)
         part = self._held.part(objective, predictions[0])

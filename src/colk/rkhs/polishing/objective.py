@@ -107,7 +107,7 @@ class SmoothedObjective:
 
 
 class RowPart:
-    """Some rows as a risk sees them: see `colk.risks.samples.Part`.
+    """Some rows as a risk sees them: see `colk.risks.samples.LossPart`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from colk_lab.reproduction.lidar.runs import CONDITIONS, LidarRuns
 from colk_lab.reproduction.methods import CLIPS, COMPARED, METHODS, column
 from colk_lab.reproduction.outliers.comparisons import PROTOCOLS, over_clips
 from colk_lab.reproduction.panels import letter
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import compared, comparisons, percent
 from colk_lab.statistics import percent_change
 
@@ -104,7 +104,7 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
         changes = {
             METHODS[name].label: percent_change(errors["colk"], errors[name]) for name in others
         }
-        parts.append(Part("error with outliers compared with that without", [raised]))
+        parts.append(VerdictPart("error with outliers compared with that without", [raised]))
         parts += [_shortfall(name, errors, orders, protocol) for name in others]
         if protocol in PROTOCOLS:
             sentences.append(
@@ -140,16 +140,16 @@ def lidar_verdict(found: LidarRuns) -> Verdict:
 
 def _shortfall(
     name: str, errors: Mapping[str, Array], orders: Mapping[str, Array], protocol: str
-) -> Part:
+) -> VerdictPart:
     """Check whether a method falls short of COLK in its error, or in a size that it chooses."""
     method = METHODS[name]
     check = partial(Check, column=protocol, color=method.color)
     error = percent_change(errors["colk"], errors[name])
     if name not in _CHOOSES_SIZE:
         lower = check(method.label, error, high=-NEGLIGIBLE)
-        return Part("COLK's error compared with", [lower])
+        return VerdictPart("COLK's error compared with", [lower])
     size = percent_change(orders[name], orders["colk"])
-    return Part(
+    return VerdictPart(
         f"{method.label} falls short in one of the two",
         [
             check(f"COLK's error compared with {method.label}'s", error, high=-NEGLIGIBLE),

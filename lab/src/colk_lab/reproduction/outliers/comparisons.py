@@ -12,7 +12,7 @@ from colk_lab.reproduction.outliers.runs import (
     objective,
     signal_objective,
 )
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import compared, comparisons, listed, percent
 from colk_lab.statistics import Interval, percent_change, spread_change
 
@@ -38,7 +38,7 @@ def comparison_verdicts(found: OutlierRuns) -> dict[str, Verdict]:
     }
 
 
-def over_clips(parts: Sequence[Part]) -> str:
+def over_clips(parts: Sequence[VerdictPart]) -> str:
     """Count the parts that support a claim, for each bound on the gradient and when tuned."""
     groups: dict[str, list[bool]] = {}
     for part in parts:
@@ -84,7 +84,7 @@ def _suboptimality(found: OutlierRuns) -> Verdict:
             )
             for name in _others(group)
         ]
-        parts += [Part("COLK's objective compared with", [check]) for check in checks]
+        parts += [VerdictPart("COLK's objective compared with", [check]) for check in checks]
         sentences += _tell(checks, protocol, "COLK's objective")
         numbers += [
             Measured(f"objective, {METHODS[name].label}", float(values.mean()), protocol)
@@ -128,7 +128,7 @@ def _budgeted(found: OutlierRuns) -> Verdict:
             _against(name, percent_change(errors["colk"], errors[name]), protocol)
             for name in _BUDGETED
         ]
-        parts += [Part("COLK's error compared with", [check]) for check in checks]
+        parts += [VerdictPart("COLK's error compared with", [check]) for check in checks]
         if protocol in PROTOCOLS:
             clauses = [compared(c.interval, f"{c.label}'s", brackets=True) for c in checks]
             sentences.append(f"{PROTOCOLS[protocol]}, COLK's error is {listed(clauses)}.")
@@ -155,7 +155,9 @@ def _variation(found: OutlierRuns) -> Verdict:
     for protocol, group in found.protocols.items():
         apart = {name: disagreement(group[name]) for name in ("colk", "polk")}
         check = _against("polk", percent_change(apart["colk"], apart["polk"]), protocol)
-        parts.append(Part("COLK's distance between two training sets compared with", [check]))
+        parts.append(
+            VerdictPart("COLK's distance between two training sets compared with", [check])
+        )
         beside = compared(check.interval, "POLK's")
         if protocol in PROTOCOLS:
             sentences.append(
@@ -196,7 +198,7 @@ def _lowest(found: OutlierRuns) -> Verdict:
                 _against(name, measure(errors["colk"], errors[name]), protocol)
                 for name in _others(group)
             ]
-            parts.append(Part(f"COLK's {what} compared with", checks))
+            parts.append(VerdictPart(f"COLK's {what} compared with", checks))
             sentences += _tell(checks, protocol, f"COLK's {what}")
         for name, values in errors.items():
             label = METHODS[name].label
@@ -230,7 +232,7 @@ def _heavy_tails(found: OutlierRuns) -> Verdict:
             _against(name, percent_change(errors["colk"], errors[name]), str(law))
             for name in _MEAN_ONLY
         ]
-        parts += [Part("COLK's error compared with", [check]) for check in checks]
+        parts += [VerdictPart("COLK's error compared with", [check]) for check in checks]
         said = comparisons({check.label: check.interval for check in checks}, "COLK's error")
         sentences.append(f"With outliers of {law}, {said}.")
         numbers += [

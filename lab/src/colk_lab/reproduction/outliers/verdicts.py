@@ -19,7 +19,7 @@ from colk_lab.reproduction.outliers.runs import (
     objective,
     stack,
 )
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import compared, count, percent
 from colk_lab.statistics import mean_interval, percent_change, share_interval
 
@@ -64,7 +64,7 @@ def _literal(found: OutlierRuns) -> Verdict:
             + (" All other results use the bound." if stopped else "")
         ],
         rule=f"Holds if less than {percent(_RARE)} of the runs diverge.",
-        parts=[Part("runs that diverge", [check])],
+        parts=[VerdictPart("runs that diverge", [check])],
         plan=found.plan,
         numbers=[
             Measured("runs that diverge as printed", stopped),
@@ -94,8 +94,8 @@ def _falls(found: OutlierRuns) -> Verdict:
             fall, drift = percent_change(last, early), percent_change(last, third)
             falls = Check(what, fall, high=-NEGLIGIBLE, column=column(clip))
             settles = Check(what, drift, low=-_CONVERGED, high=_CONVERGED, column=column(clip))
-            parts.append(Part("last quarter compared with 10 % of the samples", [falls]))
-            parts.append(Part("last quarter compared with the third", [settles]))
+            parts.append(VerdictPart("last quarter compared with 10 % of the samples", [falls]))
+            parts.append(VerdictPart("last quarter compared with the third", [settles]))
             if clip == CLIP:
                 sentences.append(
                     f"With the bound 10, the {what} in the last quarter of the samples is "
@@ -151,7 +151,7 @@ def _order_settles(found: OutlierRuns) -> Verdict:
         ],
         rule=f"Holds if the order grows by less than {percent(_SETTLED)} over the second half of "
         "the samples. Each distribution of outliers counts, and each bound C.",
-        parts=[Part("growth over the second half", [check]) for check in checks],
+        parts=[VerdictPart("growth over the second half", [check]) for check in checks],
         plan=found.plan,
         numbers=[Measured(f"atoms, {law}", number) for law, number in atoms.items()],
     )
@@ -171,10 +171,10 @@ def _features(found: OutlierRuns) -> Verdict:
                 Check(f"{size} features", change, column=protocol, color="purple", **region)
             )
         if few:
-            parts.append(Part("up to twice the atoms: error compared with COLK's", few))
+            parts.append(VerdictPart("up to twice the atoms: error compared with COLK's", few))
         if many:
             title = "more than twice the atoms: error compared with COLK's"
-            parts.append(Part(title, many, "any"))
+            parts.append(VerdictPart(title, many, "any"))
         best = min((*few, *many), key=lambda check: check.interval.value)
         if protocol in PROTOCOLS:
             beside = compared(best.interval, "COLK's")

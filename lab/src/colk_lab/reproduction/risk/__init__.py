@@ -18,7 +18,7 @@ from colk_lab.reproduction.risk.runs import (
     expected_tasks,
     run_all,
 )
-from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import NEGLIGIBLE, Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import count, percent
 from colk_lab.statistics import percent_change
 from colk_lab.tasks import Run
@@ -70,7 +70,9 @@ def _verdict(found: RiskRuns, plan: RunPlan) -> Verdict:
             cost, gain = (percent_change(points[-1, :, k], points[0, :, k]) for k in (0, 1))
             label = f"{form.label}, $\\eta = {form.weights[-1]:g}$"
             check = Check(label, gain, high=-NEGLIGIBLE, column=noise)
-            parts.append(Part("dispersion of the risk, compared with the mean alone", [check]))
+            parts.append(
+                VerdictPart("dispersion of the risk, compared with the mean alone", [check])
+            )
             gains.append(gain.value)
             costs.append(cost.value)
             numbers.append(Measured(f"change of the mean loss in %, {label}", cost.value, noise))

@@ -12,7 +12,7 @@ from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
 from colk_lab.reproduction.theory.population import PROBLEMS, constants, observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_least, at_most, guide
-from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import exponent, show
 from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
@@ -239,8 +239,12 @@ def convergence_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
         f"within {exponent(TOLERANCE)} of the theorem's exponent or beyond it, in the direction of "
         "faster convergence.",
         parts=[
-            Part("floor", [Check(rf"in $\alpha$, {at_least(1.0)}", floor, low=1.0 - TOLERANCE)]),
-            Part("rate", [Check(f"in $T$, {at_most(allowed)}", rate, high=allowed + TOLERANCE)]),
+            VerdictPart(
+                "floor", [Check(rf"in $\alpha$, {at_least(1.0)}", floor, low=1.0 - TOLERANCE)]
+            ),
+            VerdictPart(
+                "rate", [Check(f"in $T$, {at_most(allowed)}", rate, high=allowed + TOLERANCE)]
+            ),
         ],
         plan=plan,
         unit="exponent",

@@ -17,7 +17,7 @@ from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.laws import generator
 from colk_lab.reproduction.panels import letter
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most
-from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import exponent, listed
 from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
@@ -201,7 +201,10 @@ def model_order_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
             "has an error; see the next claim.",
         ],
         rule=f"Each exponent counts. Its interval must lie below $2p + {TOLERANCE:g}$.",
-        parts=[Part(r"exponent of the order in $\alpha/\varepsilon$", [check]) for check in checks],
+        parts=[
+            VerdictPart(r"exponent of the order in $\alpha/\varepsilon$", [check])
+            for check in checks
+        ],
         plan=plan,
         unit="exponent",
         numbers=[

@@ -13,7 +13,7 @@ from colk_lab.reproduction.theory.convergence import rate_tasks, rates
 from colk_lab.reproduction.theory.population import observe
 from colk_lab.reproduction.theory.stationarity import least_gradients, of_ratio
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most
-from colk_lab.reproduction.verdict import Check, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Verdict, VerdictPart
 from colk_lab.reproduction.words import exponent
 from colk_lab.statistics import slope_interval
 from colk_lab.tasks import Result, Task
@@ -191,10 +191,10 @@ def _attenuating(results: Sequence[Result], plan: RunPlan) -> Verdict:
         f"{exponent(-TOLERANCE)}; with constant ones it must lie between {exponent(-TOLERANCE)} "
         f"and {exponent(TOLERANCE)}.",
         parts=[
-            Part(
+            VerdictPart(
                 "exponent of the squared distance", [Check("attenuating", falling, high=-TOLERANCE)]
             ),
-            Part(
+            VerdictPart(
                 "exponent of the squared distance",
                 [Check("constant", settled, low=-TOLERANCE, high=TOLERANCE)],
             ),
@@ -223,8 +223,8 @@ def _trade(results: Sequence[Result], plan: RunPlan) -> Verdict:
         rule="There are two parts: the exponent of the order lies below 0, and that of the squared "
         "distance above 0.",
         parts=[
-            Part(r"exponent in $\varepsilon$", [Check("model order", large, high=0.0)]),
-            Part(r"exponent in $\varepsilon$", [Check("squared distance", far, low=0.0)]),
+            VerdictPart(r"exponent in $\varepsilon$", [Check("model order", large, high=0.0)]),
+            VerdictPart(r"exponent in $\varepsilon$", [Check("squared distance", far, low=0.0)]),
         ],
         plan=plan,
         unit="exponent",
@@ -281,7 +281,7 @@ def _rates_of_order(
         rule="Each exponent counts, with the bound of its theorem and that of Table I, plus a "
         f"tolerance of {exponent(TOLERANCE)}. The intervals are those of the regression.",
         parts=[
-            Part(r"exponent of the order in $1/\delta$", [check])
+            VerdictPart(r"exponent of the order in $1/\delta$", [check])
             for check in (*checks.values(), *table)
         ],
         plan=plan,

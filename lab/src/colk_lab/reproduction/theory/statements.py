@@ -16,7 +16,7 @@ from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import RunPlan
 from colk_lab.reproduction.laws import OutlierLaw, generator
 from colk_lab.reproduction.theory.separation import follow_atoms
-from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import count, show
 from colk_lab.statistics import Interval
 from colk_lab.tasks import Result, Task
@@ -165,7 +165,7 @@ def _separation(results: Sequence[Result], plan: RunPlan) -> Verdict:
         ],
         rule="The statement is about all steps, so the smallest distance in all runs decides: it "
         "must not be smaller than the proof's.",
-        parts=[Part("smallest distance compared with the proof's", [check])],
+        parts=[VerdictPart("smallest distance compared with the proof's", [check])],
         plan=plan,
         numbers=[
             Measured("smallest distance of two atoms, over the proof's", least["pair"]),
@@ -194,7 +194,7 @@ def _proposition(results: Sequence[Result], plan: RunPlan) -> Verdict:
         ],
         rule="The statement is about all steps, so the largest error decides: it must not exceed "
         "the budget.",
-        parts=[Part("largest error compared with the budget", [check])],
+        parts=[VerdictPart("largest error compared with the budget", [check])],
         plan=plan,
         numbers=[Measured("largest error over the budget", float(errors.max()))],
     )
@@ -221,7 +221,7 @@ def _convexity(results: dict[float, Sequence[Result]], plan: RunPlan) -> Verdict
         ],
         rule="A convex function is never larger in the middle, so one such case contradicts the "
         "claim. Each weight counts.",
-        parts=[Part("midpoints above the chord", [check]) for check in checks],
+        parts=[VerdictPart("midpoints above the chord", [check]) for check in checks],
         plan=plan,
         numbers=numbers,
     )

@@ -12,7 +12,7 @@ from colk_lab.reproduction.panels import band, letter
 from colk_lab.reproduction.theory.convergence import HORIZONS, horizons
 from colk_lab.reproduction.theory.population import constants, observe
 from colk_lab.reproduction.theory.tolerance import TOLERANCE, at_most, guide
-from colk_lab.reproduction.verdict import Check, Measured, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Measured, Verdict, VerdictPart
 from colk_lab.reproduction.words import exponent, listed, show
 from colk_lab.statistics import Interval, slope_interval
 from colk_lab.tasks import Result, Task
@@ -193,7 +193,7 @@ def stationarity_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
         rule=f"Holds if each interval lies below {exponent(-0.5 + TOLERANCE)}, the theorem's "
         f"exponent plus a tolerance of {exponent(TOLERANCE)}. The smaller ratios are shown, but "
         "the theorem says nothing about them.",
-        parts=[Part("least squared gradient norm", [check]) for check in checks],
+        parts=[VerdictPart("least squared gradient norm", [check]) for check in checks],
         plan=plan,
         unit="exponent",
         numbers=[

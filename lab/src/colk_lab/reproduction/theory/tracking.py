@@ -10,7 +10,7 @@ from colk_lab.arrays import Array
 from colk_lab.reproduction.chapter import Figure, RunPlan, as_columns
 from colk_lab.reproduction.panels import band, letter
 from colk_lab.reproduction.theory.population import observe
-from colk_lab.reproduction.verdict import Check, Part, Verdict
+from colk_lab.reproduction.verdict import Check, Verdict, VerdictPart
 from colk_lab.reproduction.words import count
 from colk_lab.statistics import mean_interval, percent_change
 from colk_lab.tasks import Result, Task
@@ -193,10 +193,10 @@ def tracking_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
         "moving average's in each of the two phases, the mean error is below its bound, and the "
         "bound is below the moving average's.",
         parts=[
-            Part("momentum's error compared with the moving average's", moving),
-            Part("momentum's error compared with the moving average's", hovering),
-            Part("momentum's error compared with its bound", kept),
-            Part("momentum's bound compared with the moving average's", tighter),
+            VerdictPart("momentum's error compared with the moving average's", moving),
+            VerdictPart("momentum's error compared with the moving average's", hovering),
+            VerdictPart("momentum's error compared with its bound", kept),
+            VerdictPart("momentum's bound compared with the moving average's", tighter),
         ],
         plan=plan,
     )
