@@ -4,7 +4,6 @@ from colk._engine.simd cimport maths as math
 
 @cython.final
 cdef class FixedShare:
-    cdef readonly double[::1] first
     cdef readonly double[::1] weights
     cdef readonly double[::1] lost
     cdef double[::1] returned
