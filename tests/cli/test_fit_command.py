@@ -157,7 +157,8 @@ def test_steps_by_curvature_learn_more_of_a_row(colk, houses, tmp_path):
     found = {}
     for solver in ("gradient", "newton"):
         path = tmp_path / f"{solver}.colk"
-        assert colk("fit", houses, *ALL, "--solver", solver, "--model", path)[0] == 0
+        options = ("--no-polish", "--epochs", "1", "--solver", solver, "--model", path)
+        assert colk("fit", houses, *ALL, *options)[0] == 0
         record = package.load(path).notes["record"]
         found[solver] = record["absolute"] / record["rows"]
         assert f"solver     {solver}" in colk("show", path)[1]

@@ -106,7 +106,7 @@ def test_show(colk, tmp_path, model):
 
 
 def test_show_speaks_of_columns_by_name(colk, tmp_path):
-    orders_table.write(tmp_path / "orders.csv", orders_table.columns(600, 2))
+    orders_table.write(tmp_path / "orders.csv", orders_table.columns(2500, 2))
     given = ("--target", "amount", "--id", "order", "--risk", "cvar(0.2)", "--seed", "1")
     assert colk("fit", tmp_path / "orders.csv", *given, "--model", tmp_path / "m.colk")[0] == 0
     told = {

@@ -89,9 +89,12 @@ def test_a_learner_that_grows_knows_what_it_knew():
 
 def test_a_truth_that_stands_still_is_found_sooner():
     def error(**settings):
-        model = preprocessing.StandardScaler() | COLKRegressor(**settings)
-        stream = datasets.synth.Friedman(seed=3).take(2000)
-        return evaluate.progressive_val_score(stream, model, metrics.MAE()).get()
+        found = 0.0
+        for seed in (3, 4, 5):
+            model = preprocessing.StandardScaler() | COLKRegressor(**settings)
+            stream = datasets.synth.Friedman(seed=seed).take(2000)
+            found += evaluate.progressive_val_score(stream, model, metrics.MAE()).get()
+        return found
 
     assert error() < 0.85 * error(solver="gradient")
 

@@ -105,6 +105,7 @@ class SampleFit:
     >>> from colk.model.targets import NumberTargets
     >>> X = np.linspace(-1.0, 1.0, 200)[:, None]
     >>> rows = LocalRows(lambda: [(X, np.sin(3.0 * X[:, 0]), np.ones(200))], is_whole=True)
+    >>> from colk.model.fit import Fit
     >>> fit = Fit(Settings(loss=Huber()), Passes(random_state=0), NumberTargets(Huber()))
     >>> fit.run(rows).learner.n_atoms <= fit.max_atoms
     True

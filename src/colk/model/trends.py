@@ -126,6 +126,8 @@ def _with_least(kernel: Kernel, least: Array) -> tuple[Kernel, Array]:
     numbers = np.ones(len(least), dtype=bool)
     if isinstance(kernel, Mixed):
         numbers[list(kernel.categorical)] = False
+    if not numbers.any():
+        return kernel, shares
     before = np.broadcast_to(width, int(numbers.sum()))
     after = np.maximum(before, least[numbers])
     shares[numbers] = before / after
