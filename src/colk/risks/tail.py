@@ -2,6 +2,7 @@
 
 import math
 
+import cython
 import numpy as np
 
 from colk._engine.c_types import Readonly
@@ -203,7 +204,11 @@ def _beyond(part: LossPart, threshold: float, s: float) -> tuple[float, float]:
 def cvar_of(tail_fraction: float, weight: float = 1.0, smoothing: float = 0.0) -> CVaR:
     """Return a CVaR of any tail fraction, without the warning that it may be meant as a level."""
     risk: CVaR = CVaR(0.1, weight, smoothing)
-    risk.tail_fraction = check_fraction(tail_fraction, "tail_fraction")
+    share = check_fraction(tail_fraction, "tail_fraction")
+    if cython.compiled:
+        risk.tail_fraction = share
+    else:
+        vars(risk)["tail_fraction"] = share  # the attributes of a term are read-only
     return risk
 
 
