@@ -18,6 +18,7 @@ from colk.risks import (
     CVaR,
     Entropic,
     ExpectileRisk,
+    LossRisk,
     Mean,
     Shortfall,
     Spectral,
@@ -91,13 +92,36 @@ def test_a_shortfall_is_the_root_of_its_equation(risk, weighted):
     assert risk.estimate(LOSSES, weight)[0] == pytest.approx(tau, rel=1e-12)
 
 
-def test_the_audits_shortfall_is_its_root():
-    """The audit wrote φ(u) = exp(u) and level 1 by hand and got 1.956 for a root of 1.574."""
-    rng = np.random.default_rng(0)
-    losses = rng.exponential(size=2000)
-    assert Exponential(1.0).value(losses) == pytest.approx(
-        math.log(np.mean(np.exp(losses))), rel=1e-12
-    )
+class ByHand(LossRisk):
+    """A shortfall as a user may write it: nothing says that g solves an equation."""
+
+    n_inner = 1
+
+    def inner_at(self, loss, g, i):
+        return g[0] + 0.3 * (Quadratic(0.3).disutility_at(loss - g[0]) - 0.3)
+
+    def inner_slope_at(self, loss, g, i):
+        return 0.0
+
+    def outer_at(self, loss, g):
+        return g[0] + Quadratic(0.3).disutility_at(loss - g[0]) - 0.3
+
+    def outer_slope_loss_at(self, loss, g):
+        return Quadratic(0.3).disutility_slope_at(loss - g[0])
+
+    def outer_slope_inner_at(self, loss, g, i):
+        return 1.0 - self.outer_slope_loss_at(loss, g)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_shortfall_by_hand_is_its_root(weighted):
+    """The mean of `inner` at another g is not the root: an audit had 1.956 for a root of 1.574."""
+    weight = np.random.default_rng(1).uniform(size=300) if weighted else np.ones(300)
+    root = Quadratic(0.3).value(LOSSES, weight)
+    assert ByHand().estimate(LOSSES, weight)[0] == pytest.approx(root, rel=1e-12)
+    assert ByHand().value(LOSSES, weight) == pytest.approx(root, rel=1e-12)
+    mean = np.average(ByHand().inner(LOSSES, [0.0])[:, 0], weights=weight)
+    assert abs(mean - root) > 0.1, "where the first g leads"
 
 
 @pytest.mark.parametrize("risk", [MeanVariance(), Tilted()], ids=repr)

@@ -1,7 +1,5 @@
 # Made from the .py file by tools/declarations.py.
-cimport cython
 from colk._engine.contracts cimport TrackerContract
-from colk._engine.simd cimport maths as math
 from colk.risks.of_losses cimport LossRisk
 
 cdef double _LEAST_SLOPE
@@ -11,8 +9,6 @@ cdef class Disutility(LossRisk):
     cdef double disutility_slope_at(self, double u) except? -1.5e300 nogil
     cdef double excess_at(self, double u) except? -1.5e300 nogil
     cdef double shift_at(self, double u, double scale) except? -1.5e300 nogil
-    @cython.locals(row="Py_ssize_t")
-    cdef int _write_excesses(self, const double[::1] losses, double tau, double[::1] out) except -1
 
 cdef class CertaintyEquivalent(Disutility):
     pass

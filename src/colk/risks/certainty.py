@@ -1,17 +1,14 @@
 """Optimised certainty equivalents and shortfall: risks that are the root of an equation."""
 
-import math
 from typing import ClassVar
 
 import cython
-import numpy as np
 
-from colk._engine.c_types import ConstVector, Readonly, Vector
+from colk._engine.c_types import Readonly
 from colk._engine.contracts import TrackerContract
 from colk._engine.terms import overridden
 from colk._validation import Array, check_number
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import LossPart, LossSample
 
 # A tracked mean slope is never below this.
 _LEAST_SLOPE: float = 1e-100
@@ -22,7 +19,7 @@ class Disutility(LossRisk):
 
     `CertaintyEquivalent` and `Shortfall` define e by a disutility φ, a convex increasing function
     of one number. The tracked values are τ and a scale s. The outer expectation is stationary at
-    both, so neither enters the gradient.
+    both, so neither enters the gradient. `estimate` solves the equation for τ.
 
     Examples
     --------
@@ -35,6 +32,7 @@ class Disutility(LossRisk):
     _sealed: ClassVar[tuple[str, ...]] = ("excess_at", "shift_at")
     n_inner = 2
     n_expectations = 0
+    is_implicit = True
 
     def disutility_at(self, u: float) -> float:  # cdef
         """φ(u)."""
@@ -69,54 +67,6 @@ class Disutility(LossRisk):
             return moved
         most = abs(now - g[0])
         return min(max(moved, g[0] - most), g[0] + most)
-
-    def _excesses(self, losses: Array, tau: float) -> Array:
-        """Return e(ℓ − τ) of losses (n,)."""
-        out = np.empty(len(losses))
-        self._write_excesses(losses, tau, out)
-        return out
-
-    def _write_excesses(self, losses: ConstVector, tau: float, out: Vector) -> int:  # cdef gil
-        for row in range(out.shape[0]):
-            out[row] = self.excess_at(losses[row] - tau)
-        return 0
-
-    def estimate_from(self, sample: LossSample) -> Array:
-        """Return the exact τ, the root of E e(ℓ − τ), and the exact scale."""
-        from scipy.optimize import brentq
-
-        low, high = sample.ends()
-        width = high - low or 1.0 + abs(high)
-
-        def mean_excess(tau: float) -> float:
-            return float(sample.total(_mean_excess, self, tau)[0])
-
-        # The mean excess falls with τ; the root may lie outside the range of the losses.
-        step = width
-        while mean_excess(low) < 0.0 and step < math.inf:
-            low, step = low - step, 2.0 * step
-        step = width
-        while mean_excess(high) > 0.0 and step < math.inf:
-            high, step = high + step, 2.0 * step
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise ValueError(
-                f"{type(self).__name__} has no root: E e(ℓ − τ) has the same sign for every τ; "
-                "the disutility must be convex and increasing"
-            )
-        root = low
-        if low < high and mean_excess(low) > 0.0:
-            root = brentq(mean_excess, low, high, xtol=1e-14 * width, rtol=8.9e-16)
-        g = np.array([root, 0.0])
-        g[1] = sample.total(_mean_scale, self, g)[0]
-        return g
-
-
-def _mean_excess(part: LossPart, risk: Disutility, tau: float) -> tuple[float]:
-    return (float(np.sum(part.share * risk._excesses(part.losses, tau))),)
-
-
-def _mean_scale(part: LossPart, risk: Disutility, g: Array) -> tuple[float]:
-    return (float(np.sum(part.share * risk.inner(part.losses, g)[:, 1])),)
 
 
 class CertaintyEquivalent(Disutility):

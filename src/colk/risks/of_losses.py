@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 
 from colk._engine.contracts import TrackerContract
 from colk._engine.simd import loops
-from colk._engine.terms import check_term, overridden
+from colk._engine.terms import check_term, is_outside, overridden
 from colk._validation import Array, check_fraction, check_vector
 from colk.losses import Loss
 from colk.risks import second_order
 from colk.risks.base import Risk, Rows, average, shares
+from colk.risks.roots import inner_sum, solve
 from colk.risks.samples import Bends, HeldSample, Joint, LossPart, LossSample, Slopes, Statistics
 from colk.trackers import Momentum, Tracker
 
@@ -57,6 +58,11 @@ class LossRisk(Risk):
     n_expectations = property(
         lambda self: min(self.n_inner, 1),
         doc="Number of leading components of g that are expectations; the others are stationary.",
+    )
+
+    is_implicit = property(
+        lambda self: is_outside(type(self)),
+        doc="Whether inner_i may depend on g_i, so that the exact g_i solves an equation.",
     )
 
     # -- the formulas, for one loss ----------------------------------------------------------
@@ -254,9 +260,12 @@ class LossRisk(Risk):
         """Return the exact g, of shape (m,), from sums over a sample."""
         if type(self).estimate is not LossRisk.estimate:  # a method of the user's own
             return np.asarray(self.estimate(*sample.together()))
-        g = np.zeros(self.n_inner)
+        g = np.ones(self.n_inner)
         for i in range(len(g)):  # in order: inner_i may use g_{<i}
-            g[i] = sample.total(_inner_sum, self, g.copy(), i)[0]
+            if self.is_implicit:
+                g[i] = solve(self, sample, g, i)
+            else:
+                g[i] = sample.total(inner_sum, self, g.copy(), i)[0]
         return g
 
     def tied_loss(self, g: Array) -> float | None:
@@ -364,10 +373,6 @@ def _by_loss(risk: LossRisk, found: Statistics, part: LossPart) -> Array:
 
 def _mean_sum(part: LossPart) -> tuple[float]:
     return (float(np.sum(part.share * part.losses)),)
-
-
-def _inner_sum(part: LossPart, risk: LossRisk, g: Array, i: int) -> tuple[float]:
-    return (float(np.sum(part.share * risk.inner(part.losses, g)[:, i])),)
 
 
 def _first_sums(

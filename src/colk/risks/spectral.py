@@ -12,8 +12,8 @@ from colk._validation import Array, check_count, check_fraction, check_number, c
 from colk.risks import scalars
 from colk.risks.base import Rows, shares
 from colk.risks.of_losses import LossRisk
-from colk.risks.samples import LossPart, LossSample
-from colk.risks.tail import cvar_of
+from colk.risks.samples import LossSample
+from colk.risks.tail import cvar_of, distance
 
 
 class Spectral(LossRisk):
@@ -151,7 +151,7 @@ class Spectral(LossRisk):
                 for a in self.tail_fractions
             ]
         )
-        return np.append(g, sample.total(_distance, g[self.n_tails // 2])[0])
+        return np.append(g, sample.total(distance, g[self.n_tails // 2])[0])
 
     def value_and_gradient(
         self, losses: Rows, sample_weight: Rows | None = None
@@ -164,8 +164,3 @@ class Spectral(LossRisk):
         value = sum(w * part[0] for w, part in zip(self.weights, parts, strict=True))
         slopes = sum(w * part[1] for w, part in zip(self.weights, parts, strict=True))
         return float(value), np.asarray(slopes)
-
-
-def _distance(part: LossPart, centre: float) -> tuple[float]:
-    """Return E |ℓ − c|."""
-    return (float(np.sum(part.share * np.abs(part.losses - centre))),)

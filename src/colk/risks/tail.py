@@ -161,7 +161,7 @@ class CVaR(LossRisk):
         threshold = sample.tail_start(self.tail_fraction, self.smoothing)
         if self.smoothing:
             threshold = self._smooth_threshold(sample, threshold)
-        return np.array([threshold, sample.total(_distance, threshold)[0]])
+        return np.array([threshold, sample.total(distance, threshold)[0]])
 
     def tied_loss(self, g: Array) -> float | None:
         return None if self.is_smooth else float(g[0])
@@ -189,7 +189,7 @@ class CVaR(LossRisk):
         return threshold
 
 
-def _distance(part: LossPart, centre: float) -> tuple[float]:
+def distance(part: LossPart, centre: float) -> tuple[float]:
     """Return E |ℓ − c|."""
     return (float(np.sum(part.share * np.abs(part.losses - centre))),)
 
