@@ -124,6 +124,30 @@ def test_a_shortfall_by_hand_is_its_root(weighted):
     assert abs(mean - root) > 0.1, "where the first g leads"
 
 
+class EquivalentByHand(ByHand):
+    """`MeanVariance` by hand; its outer expectation is stationary at the root."""
+
+    def inner_at(self, loss, g, i):
+        return g[0] + 0.3 * (MeanVariance().disutility_slope_at(loss - g[0]) - 1.0)
+
+    def outer_at(self, loss, g):
+        return g[0] + MeanVariance().disutility_at(loss - g[0])
+
+    def outer_slope_loss_at(self, loss, g):
+        return MeanVariance().disutility_slope_at(loss - g[0])
+
+
+def test_the_check_asks_how_many_values_are_expectations():
+    with pytest.raises(AssertionError, match="n_expectations counts those that are not stationary"):
+        check_risk(EquivalentByHand())
+
+    class Stationary(EquivalentByHand):
+        n_expectations = 0
+
+    check_risk(Stationary())
+    assert Stationary().value(LOSSES) == pytest.approx(MeanVariance().value(LOSSES), rel=1e-12)
+
+
 @pytest.mark.parametrize("risk", [MeanVariance(), Tilted()], ids=repr)
 def test_a_certainty_equivalent_is_the_least_over_tau(risk):
     def at(tau):

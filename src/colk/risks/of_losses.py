@@ -24,13 +24,13 @@ DIFFERENCE = 1e-6
 class LossRisk(Risk):
     """A risk of a loss: E_θ[outer(ℓ_θ, g)] with g = E_ξ[inner(ℓ_ξ, g)].
 
-    There are two kinds of components of g. An expectation enters the gradient by the chain rule. A
-    component at which the outer expectation is stationary does not enter (envelope theorem); its
-    inner slope is 0.
+    There are two kinds of components of g. The first `n_expectations` are expectations and enter
+    the gradient by the chain rule. At the others the outer expectation is stationary, so they do
+    not enter (envelope theorem); their inner slopes are 0. If inner_i depends on g_i, the exact g_i
+    is the root of E inner_i(ℓ, g) = g_i.
 
-    To define a risk, write a class with `n_inner` and the methods `inner_at`, `inner_slope_at`,
-    `outer_at`, `outer_slope_loss_at` and `outer_slope_inner_at`, or pass five functions to
-    `CustomRisk`.
+    To define a risk, write a class with `n_inner` and the five methods below, from `inner_at` to
+    `outer_slope_inner_at`, or pass five functions to `CustomRisk`.
 
     Examples
     --------

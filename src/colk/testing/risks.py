@@ -97,7 +97,7 @@ def _check_slopes(risk: LossRisk, losses: Array, g: Array) -> None:
                 lambda at, i=i: risk.inner(at, g)[:, i],  # type: ignore[misc]
                 lambda at, i=i: slope(at, g)[:, i],  # type: ignore[misc]
                 losses,
-                f"{law}: entry [{i}]",
+                f"{law} (n_expectations counts those that are not stationary): entry [{i}]",
                 scale,
             )
 
