@@ -3,21 +3,17 @@
 import sys
 import threading
 import time
-from concurrent.futures import CancelledError
-from contextvars import copy_context
 
 import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from colk._engine.shared_items import SharedItems
 from colk._engine.thread_pool import (
     _cgroup_cores,
     each_in_threads,
     map_in_threads,
     n_threads,
-    run_both,
     use_threads,
 )
 from colk.kernels import Gaussian
@@ -43,41 +39,19 @@ def test_blas_has_one_thread_inside():
         assert all(set(found) <= {1} for found in map_in_threads(blas_threads, range(4)))
 
 
-def test_nested_work_has_the_same_threads():
+def test_nested_work_stays_in_its_thread():
     def names(_):
-        return map_in_threads(lambda _: threading.get_ident(), range(50))
+        return {threading.get_ident(), *map_in_threads(lambda _: threading.get_ident(), range(50))}
 
     with use_threads(3):
-        found = map_in_threads(names, range(20))
-    assert len({name for inner in found for name in inner}) <= 3
+        assert [len(found) for found in map_in_threads(names, range(4))] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("who", ["caller", "helper"])
-def test_a_thread_without_work_helps_with_nested_work(who):
-    own, barrier = threading.get_ident(), threading.Barrier(2, timeout=10.0)
-    both_began = threading.Barrier(2, timeout=10.0)
-
-    def wait(item):
-        barrier.wait()  # passes only if two threads meet
-        return item
-
-    def nested(_):
-        both_began.wait()  # each thread has one of the two items
-        is_caller = threading.get_ident() == own
-        return map_in_threads(wait, range(6)) if is_caller == (who == "caller") else None
-
+def test_work_inside_a_single_item_is_shared():
+    barrier = threading.Barrier(2, timeout=10.0)  # passes only if two threads meet
     with use_threads(2):
-        found = map_in_threads(nested, range(2))
-    assert [*range(6)] in found
-
-
-def test_nested_work_of_an_iterator_stays_in_its_thread():
-    def names(_):
-        items = (item for item in range(9))
-        return {threading.get_ident(), *each_in_threads(lambda _: threading.get_ident(), items)}
-
-    with use_threads(2):
-        assert [len(found) for found in map_in_threads(names, range(3))] == [1, 1, 1]
+        [found] = map_in_threads(lambda _: map_in_threads(lambda _: barrier.wait(), range(4)), "a")
+    assert sorted(found) == [0, 0, 1, 1]
 
 
 def test_an_error_of_nested_work_reaches_the_caller():
@@ -86,39 +60,6 @@ def test_an_error_of_nested_work_reaches_the_caller():
 
     with use_threads(2), pytest.raises(ValueError, match="of nested item 0"):
         map_in_threads(lambda _: map_in_threads(fail, range(8)), range(8))
-
-
-def test_an_interrupted_caller_does_not_leave_nested_work_waiting():
-    """The caller takes an item of nested work and is interrupted before it works on it."""
-    outer: SharedItems = SharedItems(lambda _: run_nested(), [None], ahead=1)
-    nested: SharedItems = SharedItems(abs, [-1, -2], ahead=2)
-    taken, failed = threading.Event(), []
-
-    def run_nested():
-        with outer.offered(nested):
-            taken.wait(timeout=10.0)
-            try:
-                return list(nested.results(copy_context()))
-            except CancelledError as error:
-                failed.append(error)
-                raise
-
-    helper = threading.Thread(target=outer.help)
-    helper.start()
-    nested._taken(waits=False)
-    taken.set()
-    outer.abandon()
-    helper.join(timeout=10.0)
-    assert not helper.is_alive()
-    assert failed
-
-
-def test_two_functions_run_in_two_threads():
-    barrier = threading.Barrier(2, timeout=10.0)
-    with use_threads(2):
-        assert set(run_both(barrier.wait, barrier.wait)) == {0, 1}
-    with use_threads(1):
-        assert run_both(lambda: 1, lambda: "b") == (1, "b")
 
 
 def test_the_outermost_caller_sets_the_number():
@@ -165,27 +106,6 @@ def test_a_call_inside_a_half_read_one_raises_its_error():
         with pytest.raises(ValueError, match="of item 0"):
             map_in_threads(fail, range(4))
         assert list(results) == list(range(1, 100))
-
-
-def test_the_caller_works_on_a_sequence():
-    barrier = threading.Barrier(2, timeout=10.0)
-
-    def name(_):
-        barrier.wait()
-        return threading.get_ident()
-
-    with use_threads(2):
-        assert threading.get_ident() in map_in_threads(name, range(2))
-
-
-def test_few_results_of_a_sequence_are_computed_ahead():
-    done = []
-    with use_threads(2):
-        results = each_in_threads(done.append, range(1000))
-        for _ in range(3):
-            next(results)
-        results.close()
-    assert len(done) <= 12
 
 
 def test_few_results_are_computed_ahead():
@@ -267,7 +187,6 @@ def test_threads_start_once_in_a_context_and_end_with_it():
     with use_threads(2):
         first = set(map_in_threads(names, range(20)))
         again = set(map_in_threads(names, range(20)))
-        own = threading.current_thread()
-        started = [t for t in threading.enumerate() if t.name in first | again and t is not own]
-        assert len(started) == 1
+        started = [t for t in threading.enumerate() if t.name in first | again]
+        assert len(started) == 2
     assert not any(thread.is_alive() for thread in started)

@@ -9,18 +9,17 @@ import numbers
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext, suppress
-from contextvars import Context, ContextVar, copy_context
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from colk._engine.blas_threads import one_blas_thread
-from colk._engine.shared_items import SharedItems
 
-__all__ = ["each_in_threads", "map_in_threads", "n_threads", "run_both", "use_threads"]
+__all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,18 +27,11 @@ Result = TypeVar("Result")
 # Pools by their numbers of threads.
 Pools = dict[int, ThreadPoolExecutor]
 
-# Number of results per thread that are computed before the caller asks for them: for items of an
-# iterator, and for items of a sequence.
-_AHEAD, _AHEAD_OF_SEQUENCE = 2, 4
+# Number of results per thread that are computed before the caller asks for them.
+_AHEAD = 2
 
 # The number of threads that a caller has set; 0 if it is not set.
 _chosen: ContextVar[int] = ContextVar("colk_threads", default=0)
-
-# In a thread of the pool: the items that it helps with.
-_helped: ContextVar[SharedItems[Any, Any] | None] = ContextVar("colk_helped", default=None)
-
-# Whether this thread works on an item of a sequence.
-_is_inside: ContextVar[bool] = ContextVar("colk_is_inside", default=False)
 
 # The pools of the outermost `use_threads`; they are made when they are needed.
 _shared: ContextVar[Pools | None] = ContextVar("colk_pools", default=None)
@@ -140,10 +132,9 @@ def _end(pools: Pools) -> None:
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield the results of a function, in the order of the items.
 
-    Only a few results are computed ahead, so that items and results may be large. If the items are
-    a sequence, the calling thread works as well; otherwise it only reads the items and passes them
-    to the pool. A call inside an item of a sequence shares its items too, with threads that have
-    nothing left to do.
+    Only a few results are computed ahead, so that items and results may be large. The calling
+    thread reads the items and passes them to the pool. A call inside an item stays in its thread,
+    unless the item is the only one.
 
     Examples
     --------
@@ -151,64 +142,24 @@ def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -
     [1, 2]
     """
     count = _chosen.get() or n_threads(None)
-    is_short = isinstance(items, Sized) and len(items) <= 1
     with one_blas_thread(), _pools() as pools:
-        if isinstance(items, Sequence) and count > 1 and not is_short:
-            yield from _of_sequence(function, items, count, pools)
-        elif count == 1 or is_short or _is_inside.get():
+        if count == 1 or (isinstance(items, Sized) and len(items) <= 1):
             yield from map(function, items)
         else:
-            yield from _of_others(function, items, count, pools)
+            yield from _ahead(function, items, count, pools)
 
 
-def _pool(pools: Pools, count: int) -> ThreadPoolExecutor:
-    """Return the pool with this many threads; they start when they are first needed."""
-    if count not in pools:
-        pools[count] = ThreadPoolExecutor(count)
-    return pools[count]
-
-
-def _of_sequence(
-    function: Callable[[Item], Result], items: Sequence[Item], count: int, pools: Pools
-) -> Iterator[Result]:
-    shared, outer = SharedItems(function, items, _AHEAD_OF_SEQUENCE * count), _helped.get()
-    context, pool = _context(count, pools), _pool(pools, count - 1)
-    n_helpers = min(count, len(items)) - 1
-    helpers = [pool.submit(_helping(context, shared).run, shared.help) for _ in range(n_helpers)]
-    try:
-        with nullcontext() if outer is None else outer.offered(shared):
-            yield from shared.results(context)
-    finally:
-        if not shared.is_over:  # otherwise helpers have nothing left to do
-            shared.abandon()
-            wait([helper for helper in helpers if not helper.cancel()])
-
-
-def _context(count: int, pools: Pools) -> Context:
-    """Return a copy of this context, with NumPy's error state, for the items of a sequence."""
-    context = copy_context()
-    context.run(_chosen.set, count)
-    context.run(_shared.set, pools)
-    context.run(_is_inside.set, True)
-    return context
-
-
-def _helping(context: Context, shared: SharedItems[Any, Any]) -> Context:
-    """Return a copy of a context, for a thread that helps with these items."""
-    context = context.copy()
-    context.run(_helped.set, shared)
-    return context
-
-
-def _of_others(
+def _ahead(
     function: Callable[[Item], Result], items: Iterable[Item], count: int, pools: Pools
 ) -> Iterator[Result]:
-    waiting, pool = deque[Future[Result]](), _pool(pools, count)
-    alone = copy_context()
+    """Yield the results of a pool with this many threads."""
+    if count not in pools:
+        pools[count] = ThreadPoolExecutor(count)  # threads start when they are first needed
+    waiting, alone = deque[Future[Result]](), copy_context()
     alone.run(_chosen.set, 1)
     try:
         for item in items:
-            waiting.append(pool.submit(alone.copy().run, function, item))
+            waiting.append(pools[count].submit(alone.copy().run, function, item))
             if len(waiting) >= _AHEAD * count:
                 yield waiting.popleft().result()
         while waiting:
@@ -235,21 +186,3 @@ def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) ->
     [0, 1, 4, 9]
     """
     return list(each_in_threads(function, [*items]))
-
-
-def run_both(first: Callable[[], Item], second: Callable[[], Result]) -> tuple[Item, Result]:
-    """Run two functions without arguments, in two threads if there are several.
-
-    Parameters
-    ----------
-    first, second : callable
-        The functions, which do not depend on each other.
-
-    Examples
-    --------
-    >>> run_both(lambda: 1, lambda: "b")
-    (1, 'b')
-    """
-    tasks: list[Callable[[], Any]] = [first, second]
-    one, other = map_in_threads(lambda task: task(), tasks)
-    return one, other
