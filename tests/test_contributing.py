@@ -5,16 +5,14 @@
 
 import ast
 import re
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "lab" / "tables"))
+from colk_lab.tables.trace_files import files_of_partial_fit
 
-from trace_files import files_of_partial_fit  # noqa: E402
+ROOT = Path(__file__).parents[1]
 
 GUIDE = ROOT / "CONTRIBUTING.md"
 PAGES = sorted((ROOT / "docs" / "develop").glob("*.md"))

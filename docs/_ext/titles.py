@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 FIRST = ("first_fit", "multiclass", "outliers", "model_selection", "quantiles_with_coverage")
 LAST = ("own_loss", "own_risk")
 
-BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
+BENCHMARKS = Path(__file__).parents[2] / "lab" / "src" / "colk_lab" / "tables"
 TITLES = {
     "choice": "Automatic choice of kernel and metric",
     "conformal": "Conformal intervals on streams",
@@ -71,8 +71,8 @@ def words_of(name: str) -> str:
         text = script.read_text("utf-8")
         if f'publish("{name}"' in text or f'publish(f"{kind}_{{' in text:
             said = ast.get_docstring(ast.parse(text)) or ""
-            said = re.sub(r"^ *python lab/tables/.*\n+", "", said, flags=re.MULTILINE)
-            return f"{said}\n\nMade by `lab/tables/{script.name}`.\n\n"
+            said = re.sub(r"^ *python -m colk_lab.tables .*\n+", "", said, flags=re.MULTILINE)
+            return f"{said}\n\nMade by `python -m colk_lab.tables {script.stem}`.\n\n"
     return ""
 
 

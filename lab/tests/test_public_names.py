@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "colk_lab"
+# Files that measure a part that is not public.
+MEASURED = {"river_gaps": ["colk._encoding.gaps.FEWEST_ROWS", "colk._encoding.gaps.GapFiller"]}
 
 
 def used(text):
@@ -24,7 +26,9 @@ def private(name):
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
 def test_names_are_public(path):
-    assert [name for name in used(path.read_text("utf-8")) if private(name)] == []
+    assert [name for name in used(path.read_text("utf-8")) if private(name)] == (
+        MEASURED.get(path.stem, [])
+    )
 
 
 def test_a_private_name_is_noticed():

@@ -72,7 +72,7 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
 
     monkeypatch.setattr(run, "save", lambda *a: count(original_save, *a))
     monkeypatch.setattr(run.Run, "_go_on", lambda *a: count(original_go_on, *a))
-    for _ in range(4):  # `lab/tables/kill.py` does it 200 times
+    for _ in range(4):  # `colk_lab.tables.kill` does it 200 times
         left[0] = draw.randrange(6)
         with pytest.raises(StopError):
             colk(*command(houses, folders[1], "--resume"))
@@ -86,7 +86,7 @@ def test_a_run_that_is_broken_off_anywhere(colk, houses, folders, monkeypatch, s
 
 @pytest.mark.slow
 def test_a_run_that_is_killed(colk, houses, folders):
-    """`python lab/tables/kill.py` does this 200 times."""
+    """`python -m colk_lab.tables kill` does this 200 times."""
     slow = ("--epochs", "6")
     assert colk(*command(houses, folders[0], *slow))[0] == 0
     model, draw = folders[1] / "m.colk", random.Random(0)

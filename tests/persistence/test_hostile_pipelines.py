@@ -1,11 +1,10 @@
 """Pipelines in files that lie: their state is refused before compiled code trusts it.
 
-`python lab/tables/fuzz_files.py --structure` changes each part of each class.
+`python -m colk_lab.tables fuzz_files --structure` changes each part of each class.
 """
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,11 +32,7 @@ import colk
 from colk import COLKRegressor, FileFormatError
 from colk.kernels import Gaussian
 from colk.persistence.scikit_learn import find_class, tag_of
-
-BENCHMARKS = Path(__file__).parents[2] / "lab" / "tables"
-sys.path.append(str(BENCHMARKS))
-
-from steps import DATA, WORDS, Y  # noqa: E402
+from colk_lab.tables.steps import DATA, WORDS, Y
 
 NUMBERS, TEXTS, SAMPLES = DATA["numbers"], DATA["texts"], DATA["samples"]
 ROUNDED = np.round(NUMBERS)
@@ -185,7 +180,7 @@ def test_each_class_of_the_table_exists():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
 @pytest.mark.parametrize("part", range(4))
 def test_changes_of_each_class_crash_nothing(part):
-    command = [sys.executable, str(BENCHMARKS / "fuzz_files.py"), "--structure"]
+    command = [sys.executable, "-m", "colk_lab.tables", "fuzz_files", "--structure"]
     command += ["--part", f"{part}/4", "--every", "7", "--count", "1000000"]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-1000:]

@@ -2,10 +2,8 @@
 
 import json
 import struct
-import sys
 import warnings
 from copy import deepcopy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,13 +32,10 @@ from sklearn.preprocessing import (
 from sklearn.utils.discovery import all_estimators
 from tampering import attributes, parts, write
 
-sys.path.append(str(Path(__file__).parents[2] / "lab" / "tables"))
-
-from steps import DATA, GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
-
 import colk
 from colk import COLKClassifier, COLKRegressor, FileFormatError
 from colk.kernels import Gaussian
+from colk_lab.tables.steps import DATA, GAPS, LABELS, MIXED, WORDS, X, Y, fitted, mixed_columns
 
 
 def regressor():

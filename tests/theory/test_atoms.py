@@ -137,7 +137,7 @@ def follow(seed, crowd, steps):
 
 @pytest.mark.parametrize(("crowd", "streams", "steps"), [(False, 100, 80), (True, 6, 40)])
 def test_atoms_are_as_far_apart_as_proved(crowd, streams, steps):
-    """Propositions A and B and the bound; `lab/tables/atoms.py` follows 10⁴ and 10² streams."""
+    """Propositions A and B and the bound; `colk_lab.tables.atoms` follows 10⁴ and 10² streams."""
     found = np.array([follow(seed, crowd, steps) for seed in range(streams)])
     growth, entry, pair, ratio = found.min(axis=0)
     assert growth > 1.0

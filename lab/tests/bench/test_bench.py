@@ -414,11 +414,7 @@ def test_results_of_other_versions_of_the_libraries_are_not_used(tmp_path, monke
 
 
 def test_two_runs_are_compared_without_times(tmp_path):
-    sys.path.insert(0, str(ROOT / "lab" / "tables"))
-    try:
-        import same_scores
-    finally:
-        sys.path.pop(0)
+    from colk_lab.tables import same_scores
 
     def run(name, **values):
         (tmp_path / name).mkdir()

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -24,11 +23,8 @@ GIVEN = {"24,000", "90"}
 
 @pytest.fixture(scope="module")
 def front():
-    sys.path.insert(0, str(ROOT / "lab" / "tables"))
-    try:
-        import front_figures
-    finally:
-        sys.path.remove(str(ROOT / "lab" / "tables"))
+    from colk_lab.tables import front_figures
+
     return front_figures
 
 

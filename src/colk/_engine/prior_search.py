@@ -10,7 +10,7 @@ their residuals.
 
 The search takes one λ and does not mix the functions by `fixed_share.py`: P belongs to one λ, and
 five learners that are mixed err 6 to 34 % more with the same number of atoms
-(`lab/tables/mixtures.py`).
+(`colk_lab.tables.mixtures`).
 
 Refitting f to all samples assumes a stationary target, so evicting an atom keeps the posterior.
 """

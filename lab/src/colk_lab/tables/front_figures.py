@@ -1,0 +1,148 @@
+"""Write the numbers and figures of the README and of the site's home page.
+
+    colk bench --out FOLDER
+    colk bench --out AGAIN
+    python -m colk_lab.tables same_scores FOLDER AGAIN
+    python -m colk_lab.tables front_figures FOLDER
+    python -m pytest tests/docs/test_front.py
+
+A run of the benchmark is copied to docs/bench, and the blocks of README.md and docs/index.md that
+begin with `<!-- bench: NAME -->` are written from its CSV file. Without FOLDER the last copied run
+is used. Each figure is the last one that an example of the gallery shows.
+"""
+
+import argparse
+import math
+import re
+import runpy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+
+from colk_lab.bench import TRACKS
+from colk_lab.bench.cells import CellScore
+from colk_lab.bench.scores import read_csv, summarise
+from colk_lab.markdown import table
+from colk_lab.tables.output import ROOT
+
+BENCH = ROOT / "docs" / "bench"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+# Figure: example.
+FIGURES = {"bike_stream": "plot_bike_stream_against_a_tree"}
+_BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+Means = dict[str, dict[str, float]]
+
+
+def means(scores: list[CellScore], track: str) -> Means:
+    """Return the means over seeds of a track with one problem, by measure and peer."""
+    own = [score for score in scores if score.track == track]
+    found = {}
+    for measure in TRACKS[track].measures:
+        (by_peer,) = summarise(own, measure.name).values()
+        found[measure.name] = {peer: summary.mean for peer, summary in by_peer.items()}
+    return found
+
+
+def block(head: list[str], rows: list[list[str]]) -> str:
+    return table(head, rows) + "\n"
+
+
+def digits(value: float, n: int = 2) -> str:
+    """Write a number with n significant digits and commas."""
+    return f"{float(f'{value:.{n}g}'):,.{0 if value >= 10 ** (n - 1) else n - 1}f}"
+
+
+def promise(scores: list[CellScore]) -> str:
+    found = means(scores, "bike")
+    error, covered = found["mae"], found["coverage"]["colk"]
+    if error["colk"] > 1.05 * error["HistGradientBoosting, fitted weekly"] or covered < 89.5:
+        raise SystemExit(f"the promise does not hold in this run: {error}, {covered:.1f} % covered")
+    return (
+        "**Kernel models that learn row by row: about the error of boosting that is fitted anew "
+        "every week,\nintervals that cover while the data drift, and the tail of the loss as an "
+        "objective.**\n"
+    )
+
+
+def bike(scores: list[CellScore]) -> str:
+    found = means(scores, "bike")
+    rows = [
+        [
+            peer,
+            digits(found["mae"][peer]),
+            f"{found['coverage'][peer]:.1f} %",
+            digits(found["width"][peer], 3),
+            digits(found["time"][peer]),
+            digits(found["bytes"][peer]),
+        ]
+        for peer in sorted(found["mae"], key=lambda peer: found["mae"][peer])
+    ]
+    head = ["each hour before it is learned", "mean error", "inside the 90 % interval"]
+    return block([*head, "width of the interval", "µs an hour", "bytes kept"], rows)
+
+
+def small(scores: list[CellScore]) -> str:
+    found = means(scores, "small")
+    names = {"colk": "colk, Newton steps"}
+    rows = [
+        [
+            names.get(peer, peer),
+            f"{found['mse'][peer]:.1e}",
+            "–" if math.isnan(points) else digits(points, 3 if points > 100 else 2),
+            digits(found["time"][peer]),
+        ]
+        for peer, points in found["points"].items()
+    ]
+    head = ["24,000 samples, a tenth of them outliers", "squared error"]
+    return block([*head, "atoms or support vectors", "µs a sample"], rows)
+
+
+BLOCKS: dict[str, Callable[[list[CellScore]], str]] = {
+    "promise": promise,
+    "bike": bike,
+    "small": small,
+}
+
+
+def rewritten(page: str, scores: list[CellScore]) -> str:
+    """Return a page with its blocks made anew."""
+    return _BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]](scores)}{match[3]}", page)
+
+
+def published() -> list[CellScore]:
+    """Return the scores of the copied run."""
+    return read_csv((BENCH / "bench.csv").read_text("utf-8"))
+
+
+def draw() -> None:
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for name, example in FIGURES.items():
+        plt.show = lambda: None
+        runpy.run_path(str(ROOT / "examples" / f"{example}.py"))
+        path = ROOT / "docs" / "figures" / f"{name}.png"
+        plt.gcf().savefig(path, dpi=120)
+        plt.close("all")
+        print(path.relative_to(ROOT))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", help="folder of a run of `colk bench`")
+    folder = parser.parse_args().folder
+    if folder is not None:
+        BENCH.mkdir(exist_ok=True)
+        for name in ("bench.csv", "bench.html"):
+            shutil.copyfile(folder / name, BENCH / name)
+    for page in PAGES:
+        page.write_text(rewritten(page.read_text("utf-8"), published()), "utf-8")
+        print(page.relative_to(ROOT))
+    draw()
+
+
+if __name__ == "__main__":
+    main()
