@@ -11,7 +11,7 @@ into blocks of 50 samples. At the end of each block
 3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
 
 The contest predicts with one of the two learners. Their mixture by the engine's `FixedShare` is not
-better on any of four streams (`colk_lab.tables.mixtures`), and a prediction would cost twice as much.
+better on any of four streams (`colk_lab.tables.mixtures`), and would cost twice as much.
 
 Races also take place if nothing changes, at intervals that double until a rival overtakes.
 """
