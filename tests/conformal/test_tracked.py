@@ -1,6 +1,8 @@
 """The default rule: its guarantee on every sequence, and how soon it follows changes."""
 
 import math
+import pickle
+import time
 
 import numpy as np
 import pytest
@@ -39,7 +41,8 @@ def walk(interval, residuals, coverage, size=1):
             missed += [(part < low).sum(), (part > high).sum()]
             sides = ((level.low, interval._below, -part), (level.high, interval._above, part))
             for tail, recent, values in sides:
-                mean, unit = tail._mixed(tail._quantiles(recent))
+                tail.reach(recent)
+                mean, unit = tail.distance, tail.unit
                 cut |= unit == 0.0
                 apart = np.abs(values - mean).max()
                 distance = max(distance, apart / unit if unit > 0.0 else math.inf if apart else 0.0)
@@ -230,5 +233,36 @@ def test_memories_are_the_sorted_latest_values(values):
     recent = RecentValues((20, 5))
     for value in values:
         recent.add(float(value))
-    for size, known in zip((20, 5), recent.ordered, strict=True):
-        assert known == sorted(map(float, values[-size:]))
+    for memory, size in enumerate((20, 5)):
+        assert recent.memory(memory).tolist() == sorted(map(float, values[-size:]))
+    assert recent.rows()[:, 0].tolist() == values[-20:]
+
+
+def test_an_empty_memory_has_no_quantile():
+    recent = RecentValues((20, 5))
+    assert math.isnan(recent.quantile(0, 0, 0.5))
+    assert math.isnan(recent.unit(0, 1))
+
+
+@pytest.mark.parametrize("n", [10, 300, 1500])
+def test_a_copy_continues_with_the_same_numbers(n):
+    rng, interval = np.random.default_rng(0), TrackedInterval(2)
+    interval.follow(0.9)
+    for row in rng.normal(size=(n, 1, 2)):
+        interval.update(row, row + 0.1)
+    copy = pickle.loads(pickle.dumps(interval))
+    for row in rng.normal(size=(60, 1, 2)):
+        for each in (interval, copy):
+            each.update(row, row + 0.1)
+        assert interval.reach(0.9) == copy.reach(0.9)
+
+
+def test_a_hundred_thousand_residuals_calibrate_at_once():
+    residuals = np.random.default_rng(0).normal(size=100_000)
+    interval, start = TrackedInterval(), time.process_time()
+    interval.follow(0.9)
+    interval.calibrate(residuals, residuals)
+    low, high = interval.reach(0.9)
+    assert time.process_time() - start < 1.0
+    assert high == pytest.approx(np.quantile(residuals, 0.95, method="weibull"))
+    assert low == pytest.approx(np.quantile(residuals, 0.05, method="weibull"))

@@ -1,76 +1,44 @@
 """Adaptive conformal inference: the width of the intervals follows the observed misses."""
 
 import math
-from bisect import bisect_left, insort
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from colk import _stored as stored
-from colk._validation import Array, check_count, check_fraction, check_number
+from colk._validation import Array, check_count, check_fraction
+from colk.conformal.levels import EVERYTHING, Counts, Levels, check_coverage
+from colk.conformal.tails import RecentValues
 from colk.errors import FileFormatError
 
-__all__ = ["AdaptiveInterval", "check_coverage", "check_method"]
-
-EVERYTHING = (-math.inf, math.inf)
+__all__ = ["AdaptiveInterval"]
 
 # In rounds of more targets than this, α_t moves by this number times the mean update, so that one
 # large round does not move it too far.
 _FULL_ROUND = 25
 
-# Upper bound on the memory of a residual in a queue and two lists.
-_BYTES_OF_RESIDUAL = 300.0
+# Upper bound on the memory of a residual in the rings and sorted memories, with room to grow.
+_BYTES_OF_RESIDUAL = 128.0
 
 
-def check_coverage(coverage: float) -> float:
-    """Return the coverage if it lies between 0 and 1; raise otherwise.
-
-    Examples
-    --------
-    >>> check_coverage(0.9)
-    0.9
-    """
-    check_number(coverage, "coverage", above=0.0)
-    if coverage >= 1.0:
-        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}")
-    return float(coverage)
-
-
-def check_method(model: Any, method: str, for_river: str) -> None:
-    """Raise if a model does not have the method that a wrapper calls.
+class Level(Counts):
+    """State of the intervals with one nominal coverage.
 
     Parameters
     ----------
-    model : object
-        The model.
-    method : str
-        The method.
-    for_river : str
-        The class of `colk.river` that wraps River's models, for the message.
+    aim : float
+        α_t: the share of recent residuals that the interval leaves out.
 
     Examples
     --------
-    >>> check_method({}, "predict", "ConformalRegressor")
-    Traceback (most recent call last):
-    TypeError: model must have the method predict, got dict; for River's models use colk.river...
+    >>> Level(0.1).aim
+    0.1
     """
-    if not callable(getattr(model, method, None)):
-        raise TypeError(
-            f"model must have the method {method}, got {type(model).__name__}; for River's models "
-            f"use colk.river.{for_river}"
-        )
 
-
-@dataclass
-class Level:
-    """State of the intervals with one nominal coverage."""
-
-    aim: float  # α_t: the share of recent residuals that the interval leaves out
-    seen: int = 0
-    missed: int = 0
+    def __init__(self, aim: float) -> None:
+        super().__init__()
+        self.aim = aim
 
 
 @stored.stores(
@@ -88,7 +56,7 @@ class Level:
         )
     ),
 )
-class AdaptiveInterval:
+class AdaptiveInterval(Levels[Level]):
     """Prediction intervals from recent residuals, for any stream of targets.
 
     An interval goes from the α_t/2 quantile to the 1 − α_t/2 quantile of the residuals of the last
@@ -124,34 +92,30 @@ class AdaptiveInterval:
     >>> for residual in range(-50, 51):
     ...     interval.update([residual], [residual])
     >>> low, high = interval.reach(0.5)
-    >>> -50.0 < low < 0.0 < high < 50.0
+    >>> -50.0 <= low < 0.0 < high <= 50.0
     True
     """
 
     def __init__(self, rate: float = 0.01, window: int = 500) -> None:
+        super().__init__()
         self.rate = check_fraction(rate, "rate")
         self.window = check_count(window, "window")
-        self._levels: dict[float, Level] = {}
-        self._recent: deque[tuple[float, float]] = deque()
-        self._below: list[float] = []  # sorted residuals of the lower ends
-        self._above: list[float] = []  # sorted residuals of the upper ends
+        self._remember()
 
     def __repr__(self) -> str:
         return f"AdaptiveInterval(rate={self.rate}, window={self.window})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state with the queue of residuals as a list."""
-        return {**self.__dict__, "_recent": list(self._recent)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _recent=deque(state["_recent"]))
+    def _remember(self, below: Array | None = None, above: Array | None = None) -> None:
+        """Keep the residuals of both ends, from these ones on."""
+        self._below = RecentValues((self.window,), 1, below)
+        self._above = RecentValues((self.window,), 1, above)
 
     def _to_file(self) -> dict[str, Any]:
         return {
             "rate": self.rate,
             "window": self.window,
-            "recent": np.array(self._recent, dtype=np.float64).reshape(-1, 2),
-            "levels": [{"coverage": key, **asdict(level)} for key, level in self._levels.items()],
+            "recent": np.column_stack([self._below.rows(), self._above.rows()]),
+            "levels": [{"coverage": key, **vars(level)} for key, level in self._levels.items()],
         }
 
     @classmethod
@@ -162,19 +126,12 @@ class AdaptiveInterval:
                 f"{len(recent)} residuals are stored, window is {interval.window}"
             )
         budget(_BYTES_OF_RESIDUAL * len(recent), "the residuals of an AdaptiveInterval")
-        interval._recent = deque((below, above) for below, above in recent.tolist())
-        interval._below, interval._above = (np.sort(column).tolist() for column in recent.T)
+        interval._remember(recent[:, :1], recent[:, 1:])
         for known in values["levels"]:
-            level = Level(known["aim"], known["seen"], known["missed"])
-            if level.missed > level.seen:
-                raise FileFormatError(f"{level.missed} of {level.seen} targets were missed")
+            level = Level(known["aim"])
+            level.restore(known["missed"], known["seen"])
             interval._levels[check_coverage(known["coverage"])] = level
         return interval
-
-    @property
-    def coverages(self) -> list[float]:
-        """The nominal coverages whose intervals adapt."""
-        return list(self._levels)
 
     def follow(self, coverage: float) -> None:
         """Start to adapt intervals of this nominal coverage."""
@@ -195,7 +152,7 @@ class AdaptiveInterval:
         aim = self._levels[coverage].aim
         if aim <= 0.0 or not self.is_known(coverage):
             return EVERYTHING
-        return _quantile(self._below, 0.5 * aim), _quantile(self._above, 1.0 - 0.5 * aim)
+        return self._below.quantile(0, 0, 1.0 - 0.5 * aim), self._above.quantile(0, 0, 0.5 * aim)
 
     def ends(self, coverage: float, lows: Array, highs: Array) -> Array:
         """Return the ends of intervals, of shape (n, 2).
@@ -213,9 +170,9 @@ class AdaptiveInterval:
     def is_known(self, coverage: float) -> bool:
         """Return whether both tails have a residual, or the window is full."""
         needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
-        return len(self._recent) >= min(needed, self.window)
+        return self._below.count >= min(needed, self.window)
 
-    def update(self, below: Sequence[float], above: Sequence[float]) -> None:
+    def update(self, below: ArrayLike, above: ArrayLike) -> None:
         """Update from a round of targets after `reach` gave their intervals.
 
         Parameters
@@ -223,28 +180,20 @@ class AdaptiveInterval:
         below, above : sequence of float
             Targets minus the predicted lower and upper ends; equal if the model predicts a point.
         """
+        lows, highs = _columns(below), _columns(above)
         for coverage, level in self._levels.items():
             if not self.is_known(coverage):
                 continue
             low, high = self.reach(coverage)
-            missed = sum(b < low or a > high for b, a in zip(below, above, strict=True))
-            level.seen += len(below)
-            level.missed += missed
-            rate = self.rate * min(1.0, _FULL_ROUND / len(below))
-            level.aim = min(level.aim + rate * (len(below) * (1.0 - coverage) - missed), 1.0)
-        for pair in zip(below, above, strict=True):
-            self._remember(pair)
+            n, missed = len(lows), int(np.count_nonzero((lows < low) | (highs > high)))
+            level.add(missed, n)
+            rate = self.rate * min(1.0, _FULL_ROUND / n)
+            level.aim = min(level.aim + rate * (n * (1.0 - coverage) - missed), 1.0)
+        for i in range(len(lows)):
+            self._below.add_row(lows, i)
+            self._above.add_row(highs, i)
 
-    def _remember(self, pair: tuple[float, float]) -> None:
-        if len(self._recent) == self.window:
-            oldest = self._recent.popleft()
-            for known, value in zip((self._below, self._above), oldest, strict=True):
-                del known[bisect_left(known, value)]
-        self._recent.append(pair)
-        insort(self._below, pair[0])
-        insort(self._above, pair[1])
-
-    def calibrate(self, below: Sequence[float], above: Sequence[float]) -> None:
+    def calibrate(self, below: ArrayLike, above: ArrayLike) -> None:
         """Start from the residuals of exchangeable samples, so that intervals are finite at once.
 
         For n residuals, the ends of an interval are the residuals of ranks (n + 1)α/2 and
@@ -256,32 +205,12 @@ class AdaptiveInterval:
         below, above : sequence of float
             As in `update`.
         """
-        self._recent, self._below, self._above = deque(), [], []
-        self.window = max(self.window, len(below))
-        for pair in zip(below, above, strict=True):
-            self._remember(pair)
-        n = len(self._recent)
+        lows, highs = _columns(below), _columns(above)
+        self.window = max(self.window, len(lows))
+        self._remember(lows, highs)
         for coverage, level in self._levels.items():
-            place = (n + 1) * (0.5 + 0.5 * coverage) - 1.0
-            level.aim = 2.0 * (1.0 - place / (n - 1)) if n > 1 else 0.0
-
-    def observed_coverage(self, coverage: float) -> float:
-        """Return the share of targets inside their finite intervals; NaN before the first.
-
-        Parameters
-        ----------
-        coverage : float
-            The nominal coverage.
-        """
-        level = self._levels.get(coverage)
-        if level is None or level.seen == 0:
-            return math.nan
-        return 1.0 - level.missed / level.seen
+            level.aim = 1.0 - coverage
 
 
-def _quantile(values: list[float], share: float) -> float:
-    """Return the interpolated quantile of sorted values."""
-    place = share * (len(values) - 1)
-    before = min(int(place), len(values) - 2) if len(values) > 1 else 0
-    after = min(before + 1, len(values) - 1)
-    return values[before] + (place - before) * (values[after] - values[before])
+def _columns(values: ArrayLike) -> Array:
+    return np.array(values, dtype=np.float64).reshape(-1, 1)

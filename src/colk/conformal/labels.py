@@ -9,20 +9,20 @@ from numpy.typing import ArrayLike
 
 from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
-from colk.conformal.adaptive import check_coverage, check_method
+from colk.conformal.levels import Counts, check_coverage, check_method
 from colk.conformal.tails import MEMORIES, PER_VIEW, RecentValues, Tail
 from colk.errors import FileFormatError
 
 __all__ = ["ConformalClassifier", "ScoreThresholds", "Threshold"]
 
-# Upper bound on the memory of a score in a queue and a list.
-_BYTES_OF_SCORE = 250.0
+# Upper bound on the memory of a score in a ring and the sorted memories, with room to grow.
+_BYTES_OF_SCORE = 128.0
 
 # Thresholds are finite from this many scores on, or from 1/(1 − coverage) if that is less.
 _ENOUGH = 30
 
 
-class Threshold:
+class Threshold(Counts):
     """An end of the scores of true labels, which a nominal share of them exceeds.
 
     Parameters
@@ -42,25 +42,26 @@ class Threshold:
     """
 
     def __init__(self, share: float, window: int = MEMORIES[0]) -> None:
-        self.tail, self.seen, self.missed = Tail(share, 1), 0, 0
+        super().__init__()
+        self.tail, self.at_rest = Tail(share, 1), False
         self.recent = RecentValues((window, *MEMORIES[1:]))
-        self.at_rest = False
 
     def value(self) -> float:
         """Return the largest score of a label in the set; infinite if there are too few scores."""
-        known, needed = len(self.recent.values), math.ceil(round(1.0 / self.tail.share, 6)) - 1
+        known, needed = self.recent.count, math.ceil(round(1.0 / self.tail.share, 6)) - 1
         if known < (needed if self.at_rest else min(needed, _ENOUGH)):
             return math.inf
-        return self.tail.mixture([self.recent], self.at_rest).reach
+        return self.tail.reach(self.recent, self.at_rest)
 
     def learn(self, score: float, missed: bool) -> None:
         """Learn the score of a true label, after `value` gave the set."""
+        row = np.full((1, 1), score)
         if math.isfinite(self.value()):
-            self.seen, self.missed = self.seen + 1, self.missed + missed
+            self.add(int(missed), 1)
             self.tail.judge(int(missed), 1)
-            self.tail.learn([score], [self.recent])
+            self.tail.learn(row, 0, self.recent)
         self.at_rest = False
-        self.recent.add(score)
+        self.recent.add_row(row, 0)
 
 
 @stored.stores(
@@ -105,21 +106,18 @@ class ScoreThresholds:
 
     def _to_file(self) -> dict[str, Any]:
         known = list(self._thresholds.values())
-        counts = [
-            [t.seen, t.missed, len(t.recent.values), t.recent.sizes[0], t.at_rest] for t in known
-        ]
-        moments = [[t.tail.excess, t.tail.level, t.tail.seen] for t in known]
+        counts = [[t.seen, t.missed, t.recent.count, t.recent.window, t.at_rest] for t in known]
+        states = [t.tail.state() for t in known]
         return {
             "coverage": self.coverage,
             "by_class": self.by_class,
             "labels": list(self._thresholds),
             "counts": np.array(counts, dtype=np.float64).reshape(-1, 5),
-            "moments": np.array(moments, dtype=np.float64).reshape(-1, 3),
-            "steps": np.array([t.tail.steps for t in known]).reshape(-1, len(MEMORIES)),
-            "weights": np.array([t.tail.weights for t in known]).reshape(-1, PER_VIEW),
-            "scores": np.array(
-                [score for t in known for score in t.recent.values], dtype=np.float64
-            ),
+            **{
+                name: np.array([state[name] for state in states]).reshape(-1, size)
+                for name, size in (("moments", 3), ("steps", len(MEMORIES)), ("weights", PER_VIEW))
+            },
+            "scores": np.concatenate([np.empty(0), *(t.recent.rows()[:, 0] for t in known)]),
         }
 
     @classmethod
@@ -134,7 +132,8 @@ class ScoreThresholds:
             if size > window:
                 raise FileFormatError(f"{size} scores are stored, window is {window}")
             threshold = found._of(label, window)
-            threshold.seen, threshold.missed, threshold.at_rest = seen, missed, bool(at_rest)
+            threshold.restore(missed, seen)
+            threshold.at_rest = bool(at_rest)
             threshold.tail.restore(*(values[name][k] for name in ("moments", "steps", "weights")))
             for score in scores[start : start + size]:
                 threshold.recent.add(score)
@@ -198,8 +197,7 @@ class ScoreThresholds:
         label : label
             The class, if `by_class`.
         """
-        threshold = self._of(label)
-        return 1.0 - threshold.missed / threshold.seen if threshold.seen else math.nan
+        return self._of(label).coverage
 
 
 @stored.stores(model=stored.Anything(), thresholds=stored.Object(ScoreThresholds))

@@ -71,7 +71,7 @@ class LocalQuantiles:
         return {
             "coverage": self.coverage,
             "features": self._features,
-            "sizes": np.array(self._sizes.values, dtype=np.float64),
+            "sizes": self._sizes.rows()[:, 0],
             "learners": self._learners,
         }
 
@@ -102,7 +102,7 @@ class LocalQuantiles:
 
     @property
     def _unit(self) -> float:
-        unit = self._sizes.quantile(0, 1.0 - _TYPICAL) if self._sizes.values else 0.0
+        unit = self._sizes.quantile(0, 0, 1.0 - _TYPICAL) if self._sizes.count else 0.0
         return unit if unit > 0.0 else 1.0
 
     def predict(self, X: Any) -> Array:

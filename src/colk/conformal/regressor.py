@@ -10,13 +10,9 @@ from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._frames import as_rows, is_frame, n_rows_of
 from colk._validation import Array, check_points, check_vector
-from colk.conformal.adaptive import (
-    EVERYTHING,
-    AdaptiveInterval,
-    check_coverage,
-    check_method,
-)
+from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.left_out import has_closed_form, left_out_residuals
+from colk.conformal.levels import EVERYTHING, check_coverage, check_method
 from colk.conformal.rule import IntervalRule
 from colk.errors import FileFormatError
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._validation import Array
-from colk.conformal.adaptive import AdaptiveInterval, check_coverage
+from colk.conformal.adaptive import AdaptiveInterval
+from colk.conformal.levels import check_coverage
 from colk.conformal.local import LOCAL_VIEWS, LocalQuantiles
 from colk.conformal.series import SERIES_VIEWS, ErrorForecast
 from colk.conformal.tracked import TrackedInterval
@@ -136,9 +137,7 @@ class IntervalRule:
             Targets.
         """
         residuals = y[:, None, None] - self._views(points, predicted)
-        self.interval.update(
-            residuals[:, :, 0].ravel().tolist(), residuals[:, :, 1].ravel().tolist()
-        )
+        self.interval.update(residuals[:, :, 0], residuals[:, :, 1])
         self._learn_views(points, y - predicted.mean(axis=1))
 
     def _learn_views(self, points: Array, errors: Array) -> None:
@@ -169,4 +168,4 @@ class IntervalRule:
             self.local.update(points[::2], residuals[::2].mean(axis=1))
             points, residuals = points[1::2], residuals[1::2]
         left = -self._views(points, -residuals)
-        self.interval.calibrate(left[:, :, 0].ravel().tolist(), left[:, :, 1].ravel().tolist())
+        self.interval.calibrate(left[:, :, 0], left[:, :, 1])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_vector
-from colk.conformal.adaptive import check_coverage
+from colk.conformal.levels import check_coverage
 from colk.losses import Pinball, Quantiles
 
 __all__ = ["interval_score", "quantile_crps"]

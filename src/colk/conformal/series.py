@@ -100,7 +100,7 @@ class ErrorForecast:
             "center": self._center, "unit": self._unit, "left": self._left,
             "weights": self._linear.weights, "variance": self._linear.variance,
             "learner": self._kernel,
-            "sizes": np.array(self._sizes.values, dtype=np.float64),
+            "sizes": self._sizes.rows()[:, 0],
         }  # fmt: skip
 
     @classmethod
@@ -166,8 +166,8 @@ class ErrorForecast:
             Targets minus predictions.
         """
         for error in errors.tolist():
-            if len(self._sizes.values) >= 20:  # one gross error must not move the models far
-                most = _FAR * self._sizes.quantile(0, 0.1)
+            if self._sizes.count >= 20:  # one gross error must not move the models far
+                most = _FAR * self._sizes.quantile(0, 0, 0.1)
                 self._sizes.add(abs(error))
                 error = min(max(error, -most), most)
             else:

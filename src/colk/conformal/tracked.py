@@ -1,15 +1,14 @@
 """Prediction intervals without settings: quantile trackers of several memories, mixed online."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from colk import _stored as stored
 from colk._validation import Array
-from colk.conformal.adaptive import EVERYTHING, check_coverage
+from colk.conformal.levels import EVERYTHING, Counts, Levels, check_coverage
 from colk.conformal.tails import MEMORIES, RecentValues, Tail
 from colk.errors import FileFormatError
 
@@ -18,18 +17,31 @@ __all__ = ["TrackedInterval"]
 # Intervals are finite from this many residuals on, or from 2/(1 − coverage) if that is less.
 _ENOUGH = 30
 
-# Upper bound on the memory of a residual in a queue and the sorted lists.
-_BYTES_OF_RESIDUAL = 250.0
+# Upper bound on the memory of a residual in a ring and the sorted memories, with room to grow.
+_BYTES_OF_RESIDUAL = 128.0
 
 
-@dataclass
-class TrackedLevel:
-    """State of the intervals with one nominal coverage."""
+class TrackedLevel(Counts):
+    """State of the intervals with one nominal coverage: both ends.
 
-    low: Tail
-    high: Tail
-    seen: int = 0
-    missed: int = 0
+    Parameters
+    ----------
+    coverage : float
+        Nominal coverage.
+    n_views : int
+        Number of predictions of each end.
+
+    Examples
+    --------
+    >>> TrackedLevel(0.9, n_views=1).needed
+    20
+    """
+
+    def __init__(self, coverage: float, n_views: int) -> None:
+        super().__init__()
+        share = 0.5 * (1.0 - coverage)
+        self.low, self.high = Tail(share, n_views), Tail(share, n_views)
+        self.needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
 
 
 @stored.stores(
@@ -51,7 +63,7 @@ class TrackedLevel:
         )
     ),
 )
-class TrackedInterval:
+class TrackedInterval(Levels[TrackedLevel]):
     """Prediction intervals for any stream of targets, with no setting to choose.
 
     Each end is a mean of experts. An expert is the quantile of the residuals in a memory of 1000,
@@ -95,37 +107,37 @@ class TrackedInterval:
     """
 
     def __init__(self, n_views: int = 1) -> None:
+        super().__init__()
         self.n_views = n_views
-        self._levels: dict[float, TrackedLevel] = {}
         self._at_rest = False
-        self._remember_up_to(MEMORIES[0])
+        self._remember(MEMORIES[0])
 
     def __repr__(self) -> str:
         return "TrackedInterval()"
 
-    def _remember_up_to(self, window: int) -> None:
-        """Forget all residuals; keep up to `window` from now on."""
+    def _remember(
+        self, window: int, below: Array | None = None, above: Array | None = None
+    ) -> None:
+        """Keep up to `window` residuals, from these ones on."""
         sizes = (window, *MEMORIES[1:])
-        self._below = [RecentValues(sizes) for _ in range(self.n_views)]  # of −residuals
-        self._above = [RecentValues(sizes) for _ in range(self.n_views)]
+        self._below = RecentValues(sizes, self.n_views, below)  # of −residuals
+        self._above = RecentValues(sizes, self.n_views, above)
 
     def _to_file(self) -> dict[str, Any]:
-        sides = [[list(view.values) for view in side] for side in (self._below, self._above)]
+        ends = {key: (level.low.state(), level.high.state()) for key, level in self._levels.items()}
         return {
             "n_views": self.n_views,
             "at_rest": self._at_rest,
-            "window": self._above[0].sizes[0],
-            "recent": np.ascontiguousarray(np.array(sides, dtype=np.float64).transpose(2, 0, 1)),
+            "window": self._above.window,
+            "recent": np.stack([self._below.rows(), self._above.rows()], axis=1),
             "levels": [
                 {
-                    "coverage": coverage, "seen": level.seen, "missed": level.missed,
-                    "moments": np.array(
-                        [[t.excess, t.level, t.seen] for t in (level.low, level.high)]
-                    ),
-                    "steps": np.array([level.low.steps, level.high.steps]),
-                    "weights": np.array([level.low.weights, level.high.weights]),
+                    "coverage": key, "seen": level.seen, "missed": level.missed,
+                    **{name: np.array([low[name], high[name]]) for name in low},
                 }
-                for coverage, level in self._levels.items()
+                for (key, level), (low, high) in zip(
+                    self._levels.items(), ends.values(), strict=True
+                )
             ],
         }  # fmt: skip
 
@@ -137,37 +149,31 @@ class TrackedInterval:
                 f"{len(recent)} residuals are stored, window is {values['window']}"
             )
         budget(_BYTES_OF_RESIDUAL * recent.size, "the residuals of a TrackedInterval")
-        interval._remember_up_to(values["window"])
+        interval._remember(values["window"], recent[:, 0], recent[:, 1])
         interval._at_rest = values["at_rest"]
-        for below, above in recent.tolist():
-            interval._remember(below, above)
         for known in values["levels"]:
-            if known["missed"] > known["seen"]:
-                raise FileFormatError(f"{known['missed']} of {known['seen']} targets were missed")
             interval.follow(known["coverage"])
             level = interval._levels[known["coverage"]]
-            level.seen, level.missed = known["seen"], known["missed"]
+            level.restore(known["missed"], known["seen"])
             for k, tail in enumerate((level.low, level.high)):
                 tail.restore(known["moments"][k], known["steps"][k], known["weights"][k])
         return interval
 
-    @property
-    def coverages(self) -> list[float]:
-        """The nominal coverages whose intervals adapt."""
-        return list(self._levels)
-
     def follow(self, coverage: float) -> None:
         """Start to adapt intervals of this nominal coverage."""
-        level = check_coverage(coverage)
-        if level not in self._levels:
-            share = 0.5 * (1.0 - level)
-            self._levels[level] = TrackedLevel(Tail(share, self.n_views), Tail(share, self.n_views))
+        if coverage not in self._levels:
+            level = check_coverage(coverage)
+            self._levels[level] = TrackedLevel(level, self.n_views)
 
     def is_known(self, coverage: float) -> bool:
         """Return whether there are enough residuals for finite intervals."""
-        needed = math.ceil(round(2.0 / (1.0 - coverage), 6))
-        known = len(self._above[0].values)
-        return known >= needed - 1 if self._at_rest else known >= min(needed, _ENOUGH)
+        self.follow(coverage)
+        return self._can_end(self._levels[coverage])
+
+    def _can_end(self, level: TrackedLevel) -> bool:
+        if self._at_rest:
+            return self._above.count >= level.needed - 1
+        return self._above.count >= min(level.needed, _ENOUGH)
 
     def reach(self, coverage: float) -> tuple[float, float]:
         """Return the lower and upper end of an interval relative to the prediction.
@@ -177,9 +183,12 @@ class TrackedInterval:
         coverage : float
             Nominal coverage. The first call starts to adapt its intervals.
         """
-        none = np.zeros((1, self.n_views))
-        low, high = self.ends(coverage, none, none)[0].tolist()
-        return low, high
+        self.follow(coverage)
+        level = self._levels[coverage]
+        if not self._can_end(level):
+            return EVERYTHING
+        low = level.low.reach(self._below, self._at_rest)
+        return -low, level.high.reach(self._above, self._at_rest)
 
     def ends(self, coverage: float, lows: Array, highs: Array) -> Array:
         """Return the ends of intervals, of shape (n, 2).
@@ -191,17 +200,17 @@ class TrackedInterval:
         lows, highs : array of shape (n, n_views)
             The predicted ends; equal if the model predicts a point.
         """
-        self.follow(coverage)
-        if not self.is_known(coverage):
-            return np.tile(EVERYTHING, (len(lows), 1))
-        level = self._levels[coverage]
-        below = level.low.mixture(self._below, self._at_rest)
-        above = level.high.mixture(self._above, self._at_rest)
-        return np.column_stack(
-            [lows @ below.views - below.reach, highs @ above.views + above.reach]
-        )
+        low, high = self.reach(coverage)
+        level, found = self._levels[coverage], np.empty((len(lows), 2))
+        found[:, 0] = low + self._mixed(level.low, lows)
+        found[:, 1] = high + self._mixed(level.high, highs)
+        return found
 
-    def update(self, below: Sequence[Any], above: Sequence[Any]) -> None:
+    def _mixed(self, tail: Tail, values: Array) -> Array:
+        """Return the mean of the views of an end, after `reach`."""
+        return values[:, 0] if self.n_views == 1 else values @ np.asarray(tail.views)
+
+    def update(self, below: ArrayLike, above: ArrayLike) -> None:
         """Update from a round of targets after `reach` or `ends` gave their intervals.
 
         Parameters
@@ -209,38 +218,37 @@ class TrackedInterval:
         below, above : sequence of float, or array of shape (n, n_views)
             Targets minus the predicted lower and upper ends; equal if the model predicts a point.
         """
-        lows = np.asarray(below, dtype=np.float64).reshape(-1, self.n_views)
-        highs = np.asarray(above, dtype=np.float64).reshape(-1, self.n_views)
-        for coverage, level in self._levels.items():
-            if self.is_known(coverage):
-                self._judge(level, -lows, highs)
+        lows, highs = self._residuals(below, above)
+        for level in self._levels.values():
+            if self._can_end(level):
+                self._judge(level, lows, highs)
         self._at_rest = False
-        active = list(self._levels.items())
-        for low, high in zip((-lows).tolist(), highs.tolist(), strict=True):
-            for coverage, level in active:
-                if self.is_known(coverage):
-                    level.low.learn(low, self._below)
-                    level.high.learn(high, self._above)
-            self._remember(low, high)
+        for i in range(len(lows)):
+            for level in self._levels.values():
+                if self._can_end(level):
+                    level.low.learn(lows, i, self._below)
+                    level.high.learn(highs, i, self._above)
+            self._below.add_row(lows, i)
+            self._above.add_row(highs, i)
+
+    def _residuals(self, below: ArrayLike, above: ArrayLike) -> tuple[Array, Array]:
+        """Return the distances of the targets beyond both ends, of shape (n, n_views)."""
+        lows = -np.asarray(below, dtype=np.float64).reshape(-1, self.n_views)
+        highs = np.array(above, dtype=np.float64, order="C").reshape(-1, self.n_views)
+        return np.ascontiguousarray(lows), highs
 
     def _judge(self, level: TrackedLevel, below: Array, above: Array) -> None:
         """Count the misses of a round, and move the corrections of both ends by them."""
         n, either = len(below), np.zeros(len(below), dtype=bool)
         sides = ((level.low, self._below, below), (level.high, self._above, above))
         for tail, recent, residuals in sides:
-            given = tail.mixture(recent, self._at_rest)
-            beyond = residuals @ given.views > given.reach
+            reach = tail.reach(recent, self._at_rest)
+            beyond = self._mixed(tail, residuals) > reach
             either |= beyond
             tail.judge(int(np.count_nonzero(beyond)), n)
-        level.seen += n
-        level.missed += int(np.count_nonzero(either))
+        level.add(int(np.count_nonzero(either)), n)
 
-    def _remember(self, below: Sequence[float], above: Sequence[float]) -> None:
-        for side, values in ((self._below, below), (self._above, above)):
-            for view, value in zip(side, values, strict=True):
-                view.add(value)
-
-    def calibrate(self, below: Sequence[Any], above: Sequence[Any]) -> None:
+    def calibrate(self, below: ArrayLike, above: ArrayLike) -> None:
         """Start from the residuals of exchangeable samples, so that intervals are finite at once.
 
         For n residuals, the ends of an interval are the residuals of ranks (n + 1)α/2 and
@@ -252,24 +260,8 @@ class TrackedInterval:
         below, above : sequence of float, or array of shape (n, n_views)
             As in `update`.
         """
-        lows = np.asarray(below, dtype=np.float64).reshape(-1, self.n_views)
-        highs = np.asarray(above, dtype=np.float64).reshape(-1, self.n_views)
-        self._remember_up_to(max(self._above[0].sizes[0], len(lows)))
-        for low, high in zip((-lows).tolist(), highs.tolist(), strict=True):
-            self._remember(low, high)
+        lows, highs = self._residuals(below, above)
+        self._remember(max(self._above.window, len(lows)), lows, highs)
         followed, self._levels, self._at_rest = self._levels, {}, True
         for coverage in followed:
             self.follow(coverage)
-
-    def observed_coverage(self, coverage: float) -> float:
-        """Return the share of targets inside their finite intervals; NaN before the first.
-
-        Parameters
-        ----------
-        coverage : float
-            The nominal coverage.
-        """
-        level = self._levels.get(coverage)
-        if level is None or level.seen == 0:
-            return math.nan
-        return 1.0 - level.missed / level.seen

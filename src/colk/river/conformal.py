@@ -12,7 +12,7 @@ from colk import _stored as stored
 from colk._engine.locks import Guarded, locked
 from colk._validation import Array, check_number
 from colk.conformal import AdaptiveInterval
-from colk.conformal.adaptive import check_coverage
+from colk.conformal.levels import check_coverage
 from colk.conformal.rule import IntervalRule
 from colk.errors import FileFormatError
 from colk.learners import DriftEvent

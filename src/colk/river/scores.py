@@ -6,7 +6,7 @@ from typing import Any
 
 from river import metrics
 
-from colk.conformal.adaptive import check_coverage
+from colk.conformal.levels import check_coverage
 from colk.conformal.scores import interval_score, quantile_crps
 from colk.losses import Pinball
 
