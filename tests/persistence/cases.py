@@ -18,6 +18,7 @@ from colk.learners import (
     SCGD,
     AcceleratedSCGD,
     CompositionalBSGD,
+    ConditionalCOLK,
     DoublySGD,
     HedgedCOLK,
     HedgedNewtonCOLK,
@@ -25,8 +26,8 @@ from colk.learners import (
     QuantileCOLK,
     RandomFeatureSGD,
 )
-from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax
-from colk.risks import CVaR, MeanSemideviation, Variance
+from colk.losses import EpsilonInsensitive, Huber, Logistic, Quantiles, Softmax, Tukey, Welsch
+from colk.risks import Composition, CVaR, ExpectileRisk, MeanSemideviation, Spectral, Variance
 from colk.rkhs.features import RandomFourierFeatures, RBFNetwork
 from colk.schedules import Exponential
 
@@ -38,6 +39,19 @@ LABELS = np.array(["low", "middle", "high"])[(Y > 0.0) * 1 + (Y > 0.6)]
 
 FEATURES = RBFNetwork(12, 0.3, (0.0, 0.0), (1.0, 1.0))
 VARIANCE = Variance(0.1)
+BELLMAN = Composition(
+    lambda f, y: y[0] + 0.9 * f[0], lambda f, y: 0.9,
+    lambda f, y, g: 0.5 * (f[0] - g[0]) ** 2, lambda f, y, g: f[0] - g[0],
+    lambda f, y, g: g[0] - f[0],
+)  # fmt: skip
+INSTRUMENT = Composition(
+    lambda f, y: f[0] - y[0], lambda f, y: 1.0,
+    lambda f, y, g: 0.5 * g[0] ** 2, lambda f, y, g: 0.0, lambda f, y, g: g[0],
+)  # fmt: skip
+for composition, name in ((BELLMAN, "bellman"), (INSTRUMENT, "instrument")):
+    composition.functions[0].__name__ = name
+# What `load` needs beside the file.
+TERMS = {"bellman": BELLMAN, "instrument": INSTRUMENT}
 IN_METRIC = Mahalanobis(Gaussian(0.2), [[0.5, 0.1, 0.0], [-0.2, 1.0, 0.3]])
 
 
@@ -47,6 +61,10 @@ def _samples(targets):
 
 def _transitions(model, rows):
     return model.learn(X[rows][:-1], Y[rows][:-1], X[rows][1:])
+
+
+def _conditional(model, rows):
+    return model.learn(X[rows][:-1], X[rows][1:], Y[rows][:-1])
 
 
 def _fitted(targets, **first):
@@ -87,6 +105,10 @@ REGRESSION = {
     "COLK in batches": lambda: COLK(Gaussian(0.2), batch_size=4),
     "COLK by implicit steps": lambda: COLK(
         Gaussian(0.2), Huber(1.0), VARIANCE, compressor=KOMP(fraction=0.1), implicit=True
+    ),
+    "COLK under an expectile": lambda: COLK(Gaussian(0.2), Welsch(0.5), ExpectileRisk(0.8)),
+    "COLK under a spectral risk": lambda: COLK(
+        Gaussian(0.2), Tukey(2.0), Spectral((0.1, 0.5, 1.0), (1.0, 2.0, 3.0), smoothing=0.1)
     ),
     "COLK of quantiles": lambda: COLK(Gaussian(0.2), Quantiles((0.2, 0.5, 0.8)), n_outputs=3),
     "COLK traced": lambda: COLK(Gaussian(0.2), risk=VARIANCE, trace=True),
@@ -129,6 +151,16 @@ CASES |= {
         _samples((Y > 0.0).astype(float)),
     ),
     "COLK of signs": (lambda: COLK(Gaussian(0.2), Logistic()), _samples(np.sign(Y))),
+    "ConditionalCOLK": (
+        lambda: ConditionalCOLK(Gaussian(0.3), BELLMAN, tracking_rate=0.3, gradient_bound=3.0),
+        _conditional,
+    ),
+    "ConditionalCOLK with an instrument": (
+        lambda: ConditionalCOLK(
+            Gaussian(0.3), INSTRUMENT, Laplacian(0.5), compressor=KOMP(max_atoms=9), averaging=None
+        ),
+        _conditional,
+    ),
     "PolicyEvaluator in a metric": (lambda: rl.PolicyEvaluator(IN_METRIC, 0.9), _transitions),
     "PolicyEvaluator": (lambda: rl.PolicyEvaluator(Gaussian(0.3), 0.9), _transitions),
     "PolicyEvaluator of a number": (

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from cases import CASES, SEEN, X, Y
+from cases import CASES, SEEN, TERMS, X, Y
 from tampering import learner, parts, set_tally, state, write
 
 import colk
@@ -193,3 +193,36 @@ def test_orders_that_a_step_would_count_for_ever_are_refused(tmp_path):
     header["model"]["settings"]["items"] = [list(item) for item in settings.items()]
     with pytest.raises(FileFormatError, match="beyond 10000"):
         colk.load(write(header, arrays, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "said"),
+    [
+        ("model", "batch_size", 1, "the model .* has other settings"),
+        ("tracker", "regularization", 0.5, "the tracker .* has other settings"),
+    ],
+)
+def test_the_parts_of_a_conditional_learner_agree(part, name, value, said, tmp_path):
+    make, learn = CASES["ConditionalCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    for item in header["model"][part]["settings"]["items"]:
+        item[1] = value if item[0] == name else item[1]
+    with pytest.raises(FileFormatError, match=said):
+        colk.load(write(header, arrays, tmp_path), terms=TERMS)
+
+
+def test_a_conditional_learner_knows_whether_conditions_are_points(tmp_path):
+    make, learn = CASES["ConditionalCOLK"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    header["model"]["is_apart"] = True
+    with pytest.raises(FileFormatError, match="the model of a ConditionalCOLK has other settings"):
+        colk.load(write(header, arrays, tmp_path), terms=TERMS)
+
+
+def test_both_parts_of_a_conditional_learner_saw_all_samples(tmp_path):
+    make, learn = CASES["ConditionalCOLK"]
+    model = learn(make(), slice(0, SEEN))
+    model.tracker.learn_checked(X[:1], Y[:1, None], np.ones(1))
+    with pytest.raises(ValueError, match="the model of a ConditionalCOLK learned other samples"):
+        colk.save(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from cases import CASES, LABELS, SEEN, X, Y
+from cases import CASES, LABELS, SEEN, TERMS, X, Y
 from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
@@ -60,7 +60,7 @@ def by_joblib(model):
 
 def by_file(model, folder):
     colk.save(model, folder / "model.colk")
-    return colk.load(str(folder / "model.colk"))
+    return colk.load(str(folder / "model.colk"), terms=TERMS)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -135,7 +135,9 @@ def test_what_fit_found_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("copied", [by_joblib, by_skops])
-@pytest.mark.parametrize("name", [name for name in CASES if " " not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in CASES if " " not in name and name != "ConditionalCOLK"]
+)
 def test_other_ways_of_storing_go_on_as_well(name, copied, tmp_path):
     make, learn = CASES[name]
     model = learn(make(), slice(0, SEEN))
@@ -180,7 +182,7 @@ def test_files_hold_every_public_class():
         kind
         for kind in found
         if inspect.isclass(kind)
-        and hasattr(kind, "_learn_in_blocks")
+        and hasattr(kind, "learn")
         and not inspect.isabstract(kind)
         and kind is not rl.ValueLearner
     ]

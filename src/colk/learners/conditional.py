@@ -1,15 +1,19 @@
 """Inner expectations that are conditional on θ: the tracker is a function."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colk import _stored as stored
+from colk._engine.locks import Guarded, locked
 from colk._engine.terms import check_term
 from colk._validation import Array, check_points
 from colk.compressors import Compressor
+from colk.errors import FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import POLK
+from colk.learners.stored import settings_of
 from colk.losses import Squared
 from colk.losses.base import as_rows
 from colk.risks import Composition
@@ -19,7 +23,13 @@ from colk.schedules import Averaging, PolyakRuppert, Rate, as_decay
 __all__ = ["ConditionalCOLK"]
 
 
-class ConditionalCOLK:
+@stored.stores(
+    composition=stored.Object(Composition),
+    is_apart=stored.Flag(),
+    model=stored.Object(POLK),
+    tracker=stored.Object(POLK),
+)
+class ConditionalCOLK(Guarded):
     """Minimise E_θ[outer(f(θ), y, z(θ))] + λ/2‖f‖² with z(θ) = E_ξ[inner(f(ξ), y) | θ].
 
     The inner expectation depends on θ, so its tracker is a function z, with a kernel of its own. A
@@ -35,6 +45,7 @@ class ConditionalCOLK:
     Examples are kernel instrumental variables, where θ is the instrument and ξ the regressor, and
     the Bellman equation, where θ is a state and ξ the next one. It runs in plain Python: a step
     takes some 30 µs. For the Bellman equation `colk.rl.PolicyEvaluator` is the compiled version.
+    `colk.save` stores the composition by the name of its function: see `colk.load`.
 
     Parameters
     ----------
@@ -111,6 +122,34 @@ class ConditionalCOLK:
             gradient_bound=2.0 * gradient_bound,
         )  # fmt: skip
 
+    _changing = ("model", "tracker")
+
+    @classmethod
+    def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:
+        """Make the learner from the settings of its two parts, which must agree with it."""
+        model, tracker, is_apart = values["model"], values["tracker"], values["is_apart"]
+        learner = cls(
+            model.kernel, values["composition"], tracker.kernel if is_apart else None,
+            step_size=model.step_size, regularization=model.regularization,
+            tracking_rate=tracker.step_size.replace(initial=2.0 * tracker.step_size.initial),
+            compressor=model.compressor, averaging=model.averaging,
+            gradient_bound=0.5 * tracker.gradient_bound,
+        )  # fmt: skip
+        for name, part in (("model", model), ("tracker", tracker)):
+            if settings_of(part) != settings_of(getattr(learner, name)):
+                raise FileFormatError(f"the {name} of a ConditionalCOLK has other settings")
+            if part.steps != tracker.steps or (part.has_learned and part.is_vector):
+                raise FileFormatError(f"the {name} of a ConditionalCOLK learned other samples")
+        if not is_apart and model.has_learned and model.n_features != tracker.n_features:
+            raise FileFormatError("conditions and points of a ConditionalCOLK differ in length")
+        learner.model, learner.tracker = model, tracker
+        return learner
+
+    def __repr__(self) -> str:
+        kernels = f"{self.model.kernel!r}, {self.composition!r}"
+        return f"ConditionalCOLK({kernels}{f', {self.tracker.kernel!r}' * self.is_apart})"
+
+    @locked
     def learn(self, conditions: ArrayLike, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from samples in their order.
 

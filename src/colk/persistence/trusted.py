@@ -22,7 +22,7 @@ _HOMES = {
     "colk.learners": (
         "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "QuantileCOLK", "BSGD",
         "CompositionalBSGD", "NPBSGD", "NORMA", "DoublySGD", "RandomFeatureSGD", "SCGD",
-        "AcceleratedSCGD", "NASA", "DriftDetector",
+        "AcceleratedSCGD", "NASA", "ConditionalCOLK", "DriftDetector",
     ),
     "colk.learners.feature_drift": ("FeatureMeans",),
     "colk.rl": ("PolicyEvaluator", "KernelTD", "KernelLSTD", "ResidualGradient", "TDC"),

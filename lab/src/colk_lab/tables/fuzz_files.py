@@ -81,7 +81,23 @@ def learned_streams():
     models = [learner.learn(X[:31], Y[:31]) for learner in streams]
     evaluators = (rl.PolicyEvaluator, rl.KernelTD, rl.KernelLSTD, rl.ResidualGradient, rl.TDC)
     models += [kind(kernel, 0.9).learn(X[:31], Y[:31], X[1:32]) for kind in evaluators]
-    return [*models, learners.COLK(kernel)]
+    conditional = learners.ConditionalCOLK(kernel, own_terms()["bellman"])
+    return [*models, learners.COLK(kernel), conditional.learn(X[:31], X[1:32], Y[:31])]
+
+
+def own_terms():
+    """Return the terms of the corpus that files store by name."""
+    from colk.risks import Composition
+
+    return {"bellman": Composition(bellman, outer=gap, derivatives="differences")}
+
+
+def bellman(f, y):
+    return y[0] + 0.9 * f[0]
+
+
+def gap(f, y, g):
+    return 0.5 * (f[0] - g[0]) ** 2
 
 
 def functions():
@@ -207,7 +223,7 @@ def write_corpus(folder, models):
 def use(model, folder):
     """Predict, learn a few samples, save."""
     import colk
-    from colk.learners import NewtonCOLK, OnlineLearner
+    from colk.learners import ConditionalCOLK, NewtonCOLK, OnlineLearner
     from colk.rl import ValueLearner
     from colk.tabular import TableModel
 
@@ -224,6 +240,10 @@ def use(model, folder):
         columns |= dict.fromkeys(model.categorical, ["low"] * 5)
         model.predict(columns)
         model.learn(columns, points[:, 1] if model.task == "regression" else ["low"] * 5)
+    elif isinstance(model, ConditionalCOLK):
+        p = model.model.n_features if model.steps else 2
+        points = np.random.default_rng(1).random((5, min(p, 10_000)))
+        model.learn(points[:-1], points[1:], np.ones(4)).predict(points)
     elif isinstance(model, ValueLearner):
         model.learn(points[:-1], np.ones(4), points[1:]).value(points)
     elif isinstance(model, OnlineLearner):
@@ -294,7 +314,7 @@ def work(given):
     scratch = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
     for data in samples:  # loads every module that loading needs
         (scratch / "file").write_bytes(data)
-        model = colk.load(scratch / "file")
+        model = colk.load(scratch / "file", terms=own_terms())
         repr(model)
         use(model, scratch)
     watch = AuditHook()
@@ -306,7 +326,7 @@ def work(given):
         said = "refused"
         try:
             watch.active = True
-            model = colk.load(scratch / "file")
+            model = colk.load(scratch / "file", terms=own_terms())
             watch.active, said = False, "loaded"
             use(model, scratch)
         except (FileFormatError, LookupError, MemoryError) as error:
