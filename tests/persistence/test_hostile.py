@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from cases import CASES, SEEN
+from colk_lab.tables.saved_models import corpus
 from tampering import parts, write
 
 import colk
@@ -147,3 +148,20 @@ def _with_metric(name, folder):
     header, arrays = parts(model, folder)
     is_metric = [np.array_equal(array, model.kernel.metric) for array in arrays]
     return header, arrays, is_metric.index(True)
+
+
+def test_the_fuzzer_has_a_model_of_every_class_and_term(tmp_path):
+    from colk.persistence.terms import known_terms
+    from colk.persistence.trusted import _homes
+
+    def kinds(tree):
+        if isinstance(tree, dict):
+            found.add(str(tree.get("is")))
+        for value in tree.values() if isinstance(tree, dict) else tree:
+            if isinstance(value, dict | list):
+                kinds(value)
+
+    found = set()
+    for model in corpus():
+        kinds(parts(model, tmp_path)[0]["model"])
+    assert not {*_homes(), *known_terms()} - found
