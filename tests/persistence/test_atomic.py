@@ -98,18 +98,68 @@ def test_a_link_stays_a_link(path):
     assert colk.load(path) == NEW
 
 
-def test_the_drafts_of_killed_processes_are_removed_after_an_hour(path):
-    folder, old = path.parent, os.stat(path).st_mtime - 4000.0
-    names = {
-        "old": f".{path.name}.{'0a' * 8}.tmp",
-        "new": f".{path.name}.{'1b' * 8}.tmp",
-        "of another file": f".other.colk.{'2c' * 8}.tmp",
-        "no draft": f".{path.name}.mine.tmp",
-    }
-    for kind, name in names.items():
-        (folder / name).write_bytes(b"part")
-        if kind != "new":
-            os.utime(folder / name, (old, old))
+WRITE = """
+import os, signal, sys, colk
+from colk.cli.writers import writer
+from colk.kernels import Gaussian
+from colk.persistence.atomic import write_whole
+from pathlib import Path
+
+def pieces():
+    yield b"part"
+    print("begun", flush=True)
+    sys.stdin.read()
+    yield b"rest"
+
+path = Path(sys.argv[1])
+if sys.argv[2] == "model":
+    write_whole(path, pieces())
+else:
+    with writer(path, "csv") as write:
+        write({"a": [1.0]})
+        list(pieces())
+"""
+
+
+@pytest.mark.parametrize("kind", ["model", "table"])
+def test_the_next_save_removes_the_drafts_of_killed_processes_only(path, kind):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE, path, kind],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for each in writers:
+        assert each.stdout.readline() == "begun\n"
+    others = [f".other.colk.{'2c' * 8}.tmp", f".{path.name}.mine.tmp"]
+    for name in others:
+        (path.parent / name).write_bytes(b"part")
+    assert len(os.listdir(path.parent)) == 5
+    killed, alive = writers
+    killed.kill()
+    killed.communicate()
     colk.save(NEW, path)
-    left = {path.name, *names.values()} - {names["old"]}
-    assert set(os.listdir(folder)) == left
+    assert len(os.listdir(path.parent)) == 4
+    assert colk.load(path) == NEW
+    alive.communicate("")
+    assert alive.returncode == 0
+    assert set(os.listdir(path.parent)) == {path.name, *others}
+    assert path.read_bytes() == (b"partrest" if kind == "model" else b"a\n1.0\n")
+
+
+def test_many_writers_remove_no_draft_of_each_other(path):
+    """Each looks for abandoned drafts while others begin theirs."""
+    code = (
+        "import sys\nfrom colk.persistence.atomic import write_whole\n"
+        "for k in range(300):\n    write_whole(sys.argv[1], [b'x' * 1000])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    line = [sys.executable, "-c", code, str(path)]
+    found = [subprocess.Popen(line, env=environment) for _ in range(3)]
+    assert [each.wait() for each in found] == [0, 0, 0]
+    assert os.listdir(path.parent) == [path.name]

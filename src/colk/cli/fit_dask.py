@@ -7,6 +7,7 @@ import time
 from colk.cli.interrupts import interruptible
 from colk.cli.new_model import new_model
 from colk.cli.options import open_source, source_options
+from colk.cli.terminal import beneath
 
 __all__ = ["fit_on_cluster"]
 
@@ -61,4 +62,4 @@ class _Progress:
         self._passes += done == 1
         if sys.stderr.isatty():
             end = "\n" if done == total else ""
-            print(f"\rpass {self._passes}: {done}/{total} files", end=end, file=sys.stderr)
+            print(f"\rpass {self._passes}: {done}/{total} files", end=end, file=beneath(sys.stderr))

@@ -1,11 +1,14 @@
 """Progress line of `colk fit`: rows per second, error, atoms and time left."""
 
+import sys
 import time
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from colk.cli.terminal import beneath
 
 __all__ = ["LiveLine"]
 
@@ -28,7 +31,13 @@ class LiveLine:
         columns = [TextColumn("{task.description}")]
         if work is not None:
             columns = [BarColumn(bar_width=20), *columns, TimeRemainingColumn()]  # type: ignore[list-item]
-        self._bars = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bars = Progress(
+            *columns,
+            console=Console(file=beneath(sys.stderr)),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
         self._bar = self._bars.add_task("", total=work)
         self._work, self._name = work, error_name
         self._began = self._shown = time.monotonic()

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from colk._version import __version__
 from colk.cli.rejects import TooManyRejectsError
+from colk.cli.terminal import plain_output
 
 __all__ = ["main", "whole_parser"]
 
@@ -95,7 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         after a drift with `colk fit --fail-on-drift`, 130 after Ctrl-C, 141 if the output is a
         closed pipe.
     """
-    words = sys.argv[1:] if arguments is None else arguments
+    with plain_output():
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(words: Sequence[str]) -> int:
     parsed = _parser([word for word in words if not word.startswith("-")][:1]).parse_args(words)
     try:
         code: int | None = parsed.run(parsed)

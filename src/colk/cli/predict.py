@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from colk.cli.paths import check_apart, check_file
 from colk.cli.rejects import Rejects
 
 if TYPE_CHECKING:
+    from colk.cli.writers import Write
     from colk.tabular import TableModel
     from colk.tabular.reading import RowBatch, Source
 
@@ -65,6 +67,11 @@ def add_parser(commands: Any) -> None:
         metavar="NAMES",
         help="other columns of the data to write beside the predictions (default: none)",
     )
+    parser.add_argument(
+        "--safe-csv",
+        action="store_true",
+        help="put an apostrophe before texts that spreadsheets take for formulas: =, +, -, @",
+    )
     add_intervals(parser)
     parser.set_defaults(run=_run)
 
@@ -72,7 +79,6 @@ def add_parser(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     need("predict", "pyarrow")
     from colk.cli.models import interval_coverage, load_table_model
-    from colk.cli.writers import writer
 
     check_file(arguments.out, "--out")
     check_file(arguments.rejects, "--rejects")
@@ -84,7 +90,7 @@ def _run(arguments: argparse.Namespace) -> None:
         open_source(arguments, model.features) as source,  # imports readers
         interruptible(),
         Rejects(arguments.rejects, arguments.strict) as rejects,
-        writer(arguments.out, arguments.to, _texts(model, arguments, source)) as write,
+        _writer(model, arguments, source) as write,
     ):
         found = tell_found(source, arguments)
         if found:
@@ -116,10 +122,15 @@ def _carried(
     return carried
 
 
-def _texts(model: "TableModel", arguments: argparse.Namespace, source: "Source") -> set[str]:
-    """Return the text columns of the output."""
+def _writer(
+    model: "TableModel", arguments: argparse.Namespace, source: "Source"
+) -> AbstractContextManager["Write"]:
+    """Open the output, whose columns of text are known."""
+    from colk.cli.writers import writer
+
     labels = {"prediction"} if model.task == "classification" else set()
-    return {*_carried(model, arguments, source), *labels}
+    texts = {*_carried(model, arguments, source), *labels}
+    return writer(arguments.out, arguments.to, texts, arguments.safe_csv)
 
 
 def _predicted(

@@ -1,12 +1,13 @@
 """Count unusable rows, write them to a file, and stop if there are too many."""
 
-import csv
 import io
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from colk.cli.csv_cells import csv_line
 
 if TYPE_CHECKING:
     from colk.tabular.reading import Reject
@@ -130,9 +131,7 @@ class Rejects:
 
     def _write(self, *cells: str | int) -> None:
         if self._file is not None:
-            text = io.StringIO(newline="")
-            csv.writer(text, lineterminator="\n").writerow(cells)
-            self._file.write(text.getvalue().encode(errors="replace"))
+            self._file.write(csv_line(cells, safe=True).encode(errors="replace"))
 
     def close(self) -> None:
         """Close the file."""

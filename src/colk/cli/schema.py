@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from colk.cli.options import check_columns
+from colk.cli.terminal import shown
 
 if TYPE_CHECKING:
     from colk.tabular.model import Task
@@ -128,17 +129,17 @@ class Schema:
         >>> Schema("price", ("size",), (), (), "regression", (size,)).lines()
         ['column  kind     gaps  use', 'size    numbers  25 %  number, standardised', '']
         """
-        shown = [
-            (_printable(each.name), each.kind, _percent(each.gaps), each.use)
+        rows = [
+            (shown(each.name), each.kind, _percent(each.gaps), each.use)
             for each in self.columns[:_SHOWN]
         ]
-        table = [("column", "kind", "gaps", "use"), *shown]
+        table = [("column", "kind", "gaps", "use"), *rows]
         widths = [max(len(row[i]) for row in table) for i in range(4)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in table
         ]
-        more = len(self.columns) - len(shown)
+        more = len(self.columns) - len(rows)
         return [*lines, *([f"and {more:,} more columns"] if more else []), ""]
 
 
@@ -149,11 +150,6 @@ def _advice(source: "Source", target: str) -> str:
     if source.kinds[target] == "text" or not n or first.n_rows <= 2 * n:
         return ""
     return f", of {n} values; --task classification makes them labels"
-
-
-def _printable(name: str) -> str:
-    """Return a name without codes that a terminal would obey."""
-    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _percent(share: float | None) -> str:
