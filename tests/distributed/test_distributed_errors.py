@@ -1,6 +1,8 @@
 """A failure on a cluster gives one clear error, and no model is half fitted."""
 
 import os
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
@@ -8,9 +10,9 @@ import numpy as np
 import pytest
 
 import colk
-from colk.distributed import DaskCOLKClassifier, DaskCOLKRegressor
+from colk.distributed import DaskCOLKClassifier, DaskCOLKRegressor, engines
 from colk.distributed.connection import connected
-from colk.distributed.engines import ExecutorParts
+from colk.distributed.engines import DaskParts, ExecutorParts
 from colk.kernels import Gaussian
 from colk.risks import GroupRisk
 
@@ -106,3 +108,33 @@ def test_plain_estimators_name_the_class_to_use():
         name = f"colk.distributed.Dask{type(model).__name__}"
         with pytest.raises(TypeError, match=name):
             model.fit(points, targets)
+
+
+@pytest.mark.parametrize("progress", [None, print], ids=["quiet", "progress"])
+def test_a_cluster_whose_workers_are_all_gone(monkeypatch, progress):
+    """Dask would wait for ever, also if the workers end before a task begins."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engines, "_PATIENCE", 1.0)
+    monkeypatch.setattr(engines, "_LOOK", 0.2)
+    with (
+        distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=":0") as here,
+        distributed.Client(here) as client,
+    ):
+        parts = DaskParts(client, client.map(time.sleep, [0.0, 0.1]), progress)
+        assert parts.fetch(parts.each(str)) == ["None", "None"]
+        here.scale(0)
+        with pytest.raises(ConnectionError, match="no worker for 1 seconds"):
+            parts.total(float)
+
+
+def test_workers_may_begin_later(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engines, "_PATIENCE", 0.5)
+    monkeypatch.setattr(engines, "_LOOK", 0.2)
+    with (
+        distributed.LocalCluster(processes=False, n_workers=0, dashboard_address=":0") as here,
+        distributed.Client(here) as client,
+    ):
+        threading.Timer(2.0, here.scale, [1]).start()
+        parts = DaskParts(client, client.map(abs, [1.0, -2.0], pure=False))
+        assert parts.fetch(parts.each(abs)) == [1.0, 2.0]

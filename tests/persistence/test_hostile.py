@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pytest
 from cases import CASES, SEEN
-from colk_lab.tables.saved_models import corpus
 from tampering import parts, write
 
 import colk
 from colk import COLK, FileFormatError, KernelExpansion
 from colk.kernels import Gaussian
+from colk_lab.tables.saved_models import corpus
 
 FUZZ = [sys.executable, "-m", "colk_lab.tables", "fuzz_files"]
 

@@ -6,12 +6,14 @@ is a pure function, so tasks of a worker that died run again elsewhere.
 """
 
 import random
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Any, Protocol
 from uuid import uuid4
+from weakref import WeakSet
 
 from colk._engine.blas_threads import one_blas_thread
 from colk._engine.thread_pool import use_threads
@@ -24,6 +26,11 @@ __all__ = ["DaskParts", "ExecutorParts", "Parts", "Progress", "run_alone"]
 _FAN_IN = 8
 # Bytes of partitions that each process of an executor keeps in memory.
 _KEPT = 2**29
+# Seconds without any worker after which a fit ends, and seconds between two looks.
+_PATIENCE = 40.0
+_LOOK = 2.0
+# Clients whose clusters have had workers.
+_have_worked: WeakSet[Any] = WeakSet()
 
 Progress = Callable[[str, int, int], None]  # name of the pass, partitions done, all partitions
 
@@ -129,10 +136,8 @@ class DaskParts:
         return self.fetch([root])[0]
 
     def _watch(self, function: Callable[..., Any], futures: Sequence[Any]) -> None:
-        from distributed import as_completed
-
-        for done, _ in enumerate(as_completed(futures), 1):  # type: ignore[no-untyped-call]
-            assert self._progress is not None
+        assert self._progress is not None
+        for done in _waited(self._client, futures):
             self._progress(function.__name__, done, len(futures))
 
     def fetch(self, results: Any) -> list[Any]:
@@ -158,7 +163,10 @@ def gathered(client: Any, futures: Any) -> list[Any]:
     from distributed.comm.core import CommClosedError
 
     try:
-        return list(client.gather(list(futures)))
+        wanted = list(futures)
+        for _ in _waited(client, wanted):
+            pass
+        return list(client.gather(wanted))
     except KilledWorker as error:
         raise MemoryError(
             "workers died again and again in the same task, probably because they ran out of "
@@ -168,6 +176,33 @@ def gathered(client: Any, futures: Any) -> list[Any]:
         raise ConnectionError(
             "the Dask scheduler has stopped or has lost the results; nothing was fitted"
         ) from error
+
+
+def _waited(client: Any, futures: Sequence[Any]) -> Iterator[int]:
+    """Wait for futures; yield the number that are done, each time that it has grown.
+
+    Dask itself would wait for ever if all workers are gone.
+    """
+    from distributed import wait
+
+    waiting, latest = list(futures), time.monotonic()
+    while waiting:
+        if client not in _have_worked and client.nthreads():
+            _have_worked.add(client)
+        try:
+            found: Any = wait(waiting, _LOOK, "FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+        except TimeoutError as error:
+            now = time.monotonic()
+            if client.nthreads() or client not in _have_worked:  # workers may not have begun yet
+                latest = now
+            elif now - latest > _PATIENCE:
+                raise ConnectionError(
+                    f"the Dask cluster has had no worker for {_PATIENCE:.0f} seconds; nothing was "
+                    "fitted"
+                ) from error
+        else:
+            waiting = list(found.not_done)
+            yield len(futures) - len(waiting)
 
 
 @dataclass(frozen=True)
