@@ -37,6 +37,11 @@ from colk.rkhs import KernelExpansion
 from colk.rkhs.polishing import RowBlocks, polish, solve_by_sums
 
 N_PROBLEMS = 100
+# The losses of every version, in this order, so that the problems are the same.
+NAMES = (
+    "squared", "huber", "log_cosh", "epsilon_insensitive", "squared_epsilon_insensitive", "pinball",
+    "expectile", "logistic", "hinge", "squared_hinge", "smooth_hinge", "softmax",
+)  # fmt: skip
 TOLERANCE, STEPS = {"smooth": 1e-12, "kinked": 1e-10}, 500
 
 
@@ -111,7 +116,7 @@ class SolverProblem(NamedTuple):
 
 def problems() -> Iterator[SolverProblem]:
     """Yield the problems."""
-    losses = [*(LOSSES[name]() for name in LOSSES), *MORE_LOSSES]
+    losses = [*(LOSSES[name]() for name in NAMES), *MORE_LOSSES]
     terms = islice(
         zip(cycle(losses), cycle(RISKS), cycle(SIZES), cycle(ATOMS), strict=False), N_PROBLEMS
     )
