@@ -56,6 +56,7 @@ class Stored:
         return self.rows
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("loss", "risk", "bound"),
     [

@@ -235,6 +235,7 @@ BAD_SAMPLES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("points", "y", "message"), BAD_SAMPLES.values(), ids=BAD_SAMPLES)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_bad_samples_leave_a_fitted_regressor_unchanged(points, y, message, method):

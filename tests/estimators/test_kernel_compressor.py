@@ -94,6 +94,7 @@ def test_two_functions_of_two_classes_are_one():
 FOUR = np.array(["a", "b", "c", "d"])[np.digitize(Y, [-0.8, 0.0, 0.8])]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "estimator",
     [

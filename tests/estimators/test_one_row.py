@@ -34,6 +34,7 @@ def learned(settings, rows, targets, weight=None):
     return model
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("settings", KINDS, ids=str)
 @pytest.mark.parametrize(
     ("rows", "targets"),

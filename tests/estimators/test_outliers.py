@@ -32,6 +32,7 @@ def score(model, X, y):
     return 1.0 - np.mean((found - TRUTH) ** 2) / np.var(TRUTH)
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("size", [20.0, 1e6])
 @pytest.mark.parametrize("one_sided", [True, False])
 @pytest.mark.parametrize("share", [0.002, 0.01, 0.1, 0.3])

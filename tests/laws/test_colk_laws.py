@@ -102,6 +102,7 @@ def cuts(n, seed):
     return np.sort(np.random.default_rng(seed).integers(0, n, size=20))
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("tracker", TRACKERS)

@@ -268,6 +268,7 @@ VARIANCE_OF_SQUARES = Composition(
 )
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("pairing", ["independent", "overlap"])
 @pytest.mark.parametrize("risk", [Variance(0.5), Semivariance(0.5), VARIANCE_OF_SQUARES])
 @pytest.mark.parametrize("loss", [Squared(), Huber()], ids=str)

@@ -26,6 +26,7 @@ FORMS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("weight", [1.0, 0.5, 2, np.float32(0.25), 0.0])
 def test_it_is_learn_to_the_bit(form, weight):

@@ -144,6 +144,7 @@ def test_a_rival_overtakes_only_by_a_share_of_the_loss(states, share, overtakes)
     assert (contest.rival, model._online.learner) == (rival, leader)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", ["pickle", "copy", "file"])
 @pytest.mark.parametrize("moment", list(MOMENTS)[:-1])
 def test_a_copy_learns_on_bit_for_bit(states, tmp_path, way, moment):

@@ -77,6 +77,7 @@ def r2(predict, y, X):
     return 1.0 - np.mean((y - predict(X)) ** 2) / y.var()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("factor", [1e2, 1e4, 1e6, 1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("door", DOORS)
 def test_a_model_recovers_within_700_rows_after_a_change_of_scale(door, factor):
@@ -88,6 +89,7 @@ def test_a_model_recovers_within_700_rows_after_a_change_of_scale(door, factor):
     assert r2(predict, targets, new) > 0.9
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("deviations", [1e10, 1e12, 1e14])
 @pytest.mark.parametrize("door", DOORS)
 def test_targets_far_from_0_are_learned(door, deviations):

@@ -67,6 +67,7 @@ STREAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", [11, 12])
 @pytest.mark.parametrize("stream", STREAMS)
 def test_no_thousand_rows_are_predicted_badly(stream, seed):

@@ -93,6 +93,7 @@ def assert_every_step(kernel, risk, batch_size, pairing, tracker, eps, steps=25,
     assert learner.steps == steps
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("tracker", TRACKERS)
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("batch_size", BATCHES)
@@ -101,6 +102,7 @@ def test_every_step_and_its_certificate(kernel, batch_size, pairing, tracker):
     assert_every_step(kernel, Variance(0.2), batch_size, pairing, tracker, eps=0.01)
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("batch_size", [4, 32])
 @pytest.mark.parametrize("risk", [MeanSemideviation(), CVaR(0.3), Entropic(0.3)], ids=repr)
 @pytest.mark.parametrize("tracker", TRACKERS)
@@ -108,12 +110,14 @@ def test_every_step_of_other_risks(risk, batch_size, tracker):
     assert_every_step(Matern(0.4, 1.5), risk, batch_size, "overlap", tracker, eps=0.01)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("batch_size", BATCHES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_every_step_where_nothing_may_be_forgotten(kernel, batch_size):
     assert_every_step(kernel, Variance(0.2), batch_size, "overlap", "momentum", eps=0.0, steps=6)
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("tracker", TRACKERS)
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("batch_size", BATCHES)
@@ -164,6 +168,7 @@ def assert_same_path(kernel, risk, n_outputs=1, n_features=3, samples=64, eps=0.
 SEPARATED = [Gaussian(0.15), Laplacian(0.5), Matern(0.3, 1.5), Matern(0.2, 2.5)]
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("batch_size", [2, 4, 8])
 @pytest.mark.parametrize("kernel", SEPARATED, ids=repr)

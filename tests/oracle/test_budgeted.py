@@ -112,6 +112,7 @@ def test_projection_never_loses_more_than_removal():
     assert compared > 100
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), 2.0 * Gaussian(0.5) + Matern(0.9)])
 def test_merging_is_the_best_atom_on_the_line(seed, kernel):

@@ -130,6 +130,7 @@ def assert_same_path(
     return trace
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
 @pytest.mark.parametrize("tracker", TRACKERS)
 @pytest.mark.parametrize("pairing", PAIRINGS)

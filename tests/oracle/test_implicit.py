@@ -52,6 +52,7 @@ def assert_equal_paths(
     assert learner.n_atoms == len(twin.atoms)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
 def test_equals_its_twin_under_a_risk(risk, pairing):

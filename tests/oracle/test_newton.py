@@ -79,6 +79,7 @@ def assert_gauss_newton(
     return learner
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("risk", RISKS, ids=NAMES)
 def test_steps_are_gauss_newton_under_a_risk(risk, pairing):
@@ -91,6 +92,7 @@ def test_a_step_that_raises_a_loss_has_its_curvature(pairing):
     assert_gauss_newton(Huber(0.3), Variance(5.0), pairing)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("pairing", ["same", "overlap"])
 @pytest.mark.parametrize("name", [*LOSSES, "quartic"])
 def test_steps_are_gauss_newton_for_a_loss(name, pairing):
@@ -187,6 +189,7 @@ def test_it_forgets_under_a_risk(risk):
     assert_gauss_newton(Huber(0.3), risk, "same", forgetting=0.6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("risk", RISKS, ids=NAMES)
 def test_experts_have_the_weights_of_fixed_share_under_a_risk(risk, pairing):

@@ -41,6 +41,7 @@ def made(method, kernel, **settings):
     return build[method](), twin
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), 0.5 * Laplacian(4.0)], ids=repr)
 @pytest.mark.parametrize(
     "method", ["function", "scalar", "momentum", "corrected", "residual", "semi"]

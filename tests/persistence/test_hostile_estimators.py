@@ -98,6 +98,7 @@ def kept(model, folder):
     return header, arrays, online["kept"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["COLKRegressor", "COLKClassifier", "river.COLKClassifier"])
 @pytest.mark.parametrize(
     ("part", "change"),

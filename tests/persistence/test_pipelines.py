@@ -65,6 +65,7 @@ TRANSFORMERS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.filterwarnings("ignore:one value in all rows")  # PolynomialFeatures adds ones
 @pytest.mark.parametrize("name", TRANSFORMERS)
 @pytest.mark.parametrize(("make", "targets"), [(regressor, Y), (classifier, LABELS)])

@@ -134,6 +134,7 @@ def test_what_fit_found_is_kept(tmp_path):
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("copied", [by_joblib, by_skops])
 @pytest.mark.parametrize(
     "name", [name for name in CASES if " " not in name and name != "ConditionalCOLK"]

@@ -37,6 +37,7 @@ def roles(risk, pairing, n):
     return [(i, i + 1) for i in range(0, n - 1, 2)]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("risk", ALL, ids=repr)
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_batches_of_one_are_steps(risk, pairing):

@@ -29,6 +29,7 @@ def uncompressed(kernel, X, y, step_size, batch_size):
     return w
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("batch_size", "tolerance"), [(8, 0.12), (32, 0.3), (64, 0.4)])
 def test_batches_learn_a_wave(batch_size, tolerance, seed):
@@ -40,6 +41,7 @@ def test_batches_learn_a_wave(batch_size, tolerance, seed):
     assert learner.n_atoms < 30
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("batch_size", [4, 8, 32])
 @pytest.mark.parametrize("degree", [2, 3, 5])
@@ -92,6 +94,7 @@ CASES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("batch_size", [3, 8, 32])
 @pytest.mark.parametrize(("kernel", "exact", "eps", "step_size"), CASES.values(), ids=CASES)
 def test_no_step_costs_more_than_it_says(kernel, exact, eps, step_size, batch_size):

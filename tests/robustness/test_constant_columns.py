@@ -145,6 +145,7 @@ DOORS = {
 LEAST = {"like columns": 0.6, "gaps": 0.8}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("noise", [0, 4], ids=["constant", "nearly constant"])
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("door", DOORS)

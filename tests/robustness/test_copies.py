@@ -45,6 +45,7 @@ COPIES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 def test_a_copy_in_the_middle_of_a_stream_goes_on_bit_for_bit(make, duplicate):

@@ -23,6 +23,7 @@ def make(kernel, eps, step_size, batch_size=1):
     )
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-5, 1e-7, 0.0])
 @pytest.mark.parametrize(
     ("kernel", "exact", "step_size"),

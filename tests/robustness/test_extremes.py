@@ -27,6 +27,7 @@ CLEAR = (ValueError, DivergenceError)
 HUGE = [1e150, 1e155, 1e160, -1e160, 1e300]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("huge", HUGE)
 @pytest.mark.parametrize("place", [0, 1, 100])
 def test_river_survives_one_huge_target(huge, place):
@@ -57,6 +58,7 @@ def test_river_survives_one_huge_target_in_a_batch(huge):
     assert np.isfinite(model.predict_many(table)).all()
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("huge", HUGE)
 @pytest.mark.parametrize("share", ["one", "all"])
 @pytest.mark.parametrize("scale_targets", [True, False])
@@ -109,6 +111,7 @@ def test_a_sample_that_was_refused_leaves_no_mark():
     np.testing.assert_array_equal(marked.predict(X), clean.predict(X))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(3), Gaussian(0.5) + Linear()], ids=str)
 @pytest.mark.parametrize("size", [1e60, 1e110, 1e160, 1e200])
 def test_policy_evaluation_with_a_kernel_that_overflows(kernel, size):
@@ -174,6 +177,7 @@ def check_plan(plan):
     assert plan.steps >= 1
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("size", [1e6, 1e12, 1e25, 1e40])
 @pytest.mark.parametrize("name", [*NAMES, "all"])
 def test_plans_for_large_constants(name, size):

@@ -184,6 +184,7 @@ def test_the_first_samples_of_four_threads(name, monkeypatch):
         assert count(model) == 40
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", ["save", "pickle", "copy"])
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in ("traced", "conformal")])
 def test_copies_while_another_thread_learns(name, way, tmp_path, monkeypatch):

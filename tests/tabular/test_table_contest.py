@@ -109,6 +109,7 @@ WAYS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("moment", [300, 520, 1730, 2480])
 def test_a_copy_learns_on_bit_for_bit(moment, way, tmp_path):

@@ -33,6 +33,7 @@ def settings_of(plan):
     return plan.step_size, plan.tracking_rate, plan.eps, plan.steps
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("constants", CASES, ids=range(len(CASES)))
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("strong_convexity", [0.01, 0.9])
@@ -45,6 +46,7 @@ def test_a_planned_distance_is_kept(constants, delta, strong_convexity):
     assert plan.max_atoms >= 1.0
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("constants", CASES, ids=range(len(CASES)))
 @pytest.mark.parametrize("delta", DELTAS)
 def test_a_planned_gradient_is_kept(constants, delta):

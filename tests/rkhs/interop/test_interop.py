@@ -62,6 +62,7 @@ def agree(expected, found, scale=1.0):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * scale)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("settings", SVM_KERNELS, ids=str)
 @pytest.mark.parametrize("kind", [SVR, NuSVR])
 def test_support_vector_regression(kind, settings):
@@ -71,6 +72,7 @@ def test_support_vector_regression(kind, settings):
     assert imported.function.n_atoms == len(machine.support_)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("settings", SVM_KERNELS, ids=str)
 @pytest.mark.parametrize("kind", [SVC, NuSVC])
 def test_support_vector_classification(kind, settings):
@@ -85,6 +87,7 @@ def test_sparse_support_vectors():
     agree(machine.predict(scipy.sparse.csr_matrix(NEW)), from_sklearn(machine)(NEW))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("settings", RIDGE_KERNELS, ids=str)
 @pytest.mark.parametrize("target", [Y, np.column_stack([Y, Y**2])], ids=["one", "two"])
 def test_kernel_ridge(settings, target):
@@ -92,6 +95,7 @@ def test_kernel_ridge(settings, target):
     agree(ridge.predict(NEW), from_sklearn(ridge)(NEW))
 
 
+@pytest.mark.each_pair
 @pytest.mark.parametrize("kernel", GP_KERNELS, ids=str)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("target", [Y + 5, np.column_stack([Y + 5, 3 * Y**2])], ids=["one", "two"])

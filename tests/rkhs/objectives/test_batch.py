@@ -69,6 +69,7 @@ def test_several_outputs_are_solved_as_one_by_one():
         np.testing.assert_allclose(both.function.weights[:, c], single.function.weights, rtol=1e-6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("risk", SMOOTH, ids=repr)
 @pytest.mark.parametrize("loss", [Squared(), LogCosh(0.5), Expectile(0.8)], ids=repr)
 def test_smooth_terms_are_solved_to_the_last_digits(loss, risk):

@@ -69,6 +69,7 @@ def zero(X, loss, n_atoms=15, kernel=None):
     return KernelExpansion(kernel or Gaussian(1.0), X[:n_atoms], np.zeros(shape))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("risk", RISKS, ids=repr)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_polished_function_is_stationary(loss, risk):

@@ -130,6 +130,7 @@ def test_a_risk_is_blended_with_the_mean():
     assert own.blended(1.0) is own
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("risk", HARD, ids=repr)
 @pytest.mark.parametrize("scale", [0.0, 100.0])
 def test_hard_risks_end_below_every_start(risk, scale):
