@@ -1,5 +1,7 @@
 """The pool: order, number of threads, errors and nesting."""
 
+import _thread
+import os
 import sys
 import threading
 import time
@@ -178,15 +180,85 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
 
 
 def test_threads_start_once_in_a_context_and_end_with_it():
-    barrier = threading.Barrier(2, timeout=10.0)
+    barrier, before = threading.Barrier(2, timeout=10.0), _thread._count()
 
     def names(_):
         barrier.wait()
-        return threading.current_thread().name
+        return threading.get_ident()
 
     with use_threads(2):
         first = set(map_in_threads(names, range(20)))
         again = set(map_in_threads(names, range(20)))
-        started = [t for t in threading.enumerate() if t.name in first | again]
-        assert len(started) == 2
-    assert not any(thread.is_alive() for thread in started)
+        assert first == again
+        assert len(first) == 2 == _thread._count() - before
+    wait_for_threads(before)
+
+
+def wait_for_threads(count):
+    """A thread counts until its very end, which is after the call that waits for it."""
+    patience = time.monotonic() + 10.0
+    while _thread._count() > count:
+        assert time.monotonic() < patience
+        time.sleep(0.001)
+
+
+EVERY_CALL = """
+    import os, signal, sys, time, _thread
+    from colk._engine.thread_pool import map_in_threads, use_threads
+
+    def square(item):
+        time.sleep(0.0002)
+        return item * item
+
+    def run():
+        with use_threads(2):
+            return map_in_threads(square, range(6))
+
+    def interrupted(k):
+        # Raise KeyboardInterrupt where the k-th Python function begins, as a signal would.
+        calls = 0
+
+        def trace(frame, event, arg):
+            nonlocal calls
+            calls += event == "call" and frame.f_code is not run.__code__
+            if calls == k:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+
+        sys.settrace(trace)
+        try:
+            run()
+        except KeyboardInterrupt:
+            return None
+        finally:
+            sys.settrace(None)
+        return calls
+
+    expected = run()
+    total = interrupted(-1)
+    assert total > 50, total
+    while _thread._count():
+        time.sleep(0.001)
+    for k in range(1, total + 1):
+        child = os.fork()
+        if child == 0:
+            assert interrupted(k) is None
+            patience = time.monotonic() + 5.0
+            while _thread._count():
+                assert time.monotonic() < patience, "a thread is left"
+                time.sleep(0.001)
+            os._exit(0 if run() == expected else 1)
+        patience = time.monotonic() + 20.0
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            if time.monotonic() > patience:
+                os.kill(child, signal.SIGKILL)
+                raise SystemExit(f"it hangs after an interrupt at call {k} of {total}")
+            time.sleep(0.001)
+        assert ended[1] == 0, f"it fails after an interrupt at call {k} of {total}"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_an_interrupt_at_any_call_leaves_no_thread_and_no_lock(alone):
+    """The conditions of `threading` stay locked if an interrupt comes while they are released."""
+    alone(EVERY_CALL)

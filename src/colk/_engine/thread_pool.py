@@ -10,14 +10,14 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
 from colk._engine.blas_threads import one_blas_thread
+from colk._engine.workers import Task, Workers
 
 __all__ = ["each_in_threads", "map_in_threads", "n_threads", "use_threads"]
 
@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Pools by their numbers of threads.
-Pools = dict[int, ThreadPoolExecutor]
+Pools = dict[int, Workers]
 
 # Number of results per thread that are computed before the caller asks for them.
 _AHEAD = 2
@@ -100,14 +100,13 @@ def use_threads(n_jobs: int | None) -> Iterator[None]:
     if _chosen.get():
         yield
         return
-    token, pools = _chosen.set(n_threads(n_jobs)), Pools()
-    shared = _shared.set(pools)
-    try:
-        yield
-    finally:
-        _shared.reset(shared)
-        _chosen.reset(token)
-        _end(pools)
+    with _new_pools() as pools:
+        token, shared = _chosen.set(n_threads(n_jobs)), _shared.set(pools)
+        try:
+            yield
+        finally:
+            _shared.reset(shared)
+            _chosen.reset(token)
 
 
 @contextmanager
@@ -117,16 +116,27 @@ def _pools() -> Iterator[Pools]:
     if pools is not None:
         yield pools
         return
-    pools = {}
+    with _new_pools() as pools:
+        yield pools
+
+
+@contextmanager
+def _new_pools() -> Iterator[Pools]:
+    """Return a context with pools, whose threads end with it."""
+    pools = Pools()
     try:
         yield pools
     finally:
-        _end(pools)
+        try:
+            _end(pools)
+        except BaseException:  # an interrupt may come before the threads know that they end
+            _end(pools)
+            raise
 
 
 def _end(pools: Pools) -> None:
-    for pool in pools.values():
-        pool.shutdown()
+    for workers in pools.values():
+        workers.end()
 
 
 def each_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -154,18 +164,29 @@ def _ahead(
 ) -> Iterator[Result]:
     """Yield the results of a pool with this many threads."""
     if count not in pools:
-        pools[count] = ThreadPoolExecutor(count)  # threads start when they are first needed
-    waiting, alone = deque[Future[Result]](), copy_context()
+        pools[count] = Workers(count)
+    waiting, alone = deque[Task[Result]](), copy_context()
     alone.run(_chosen.set, 1)
     try:
         for item in items:
-            waiting.append(pools[count].submit(alone.copy().run, function, item))
+            call: Callable[[], Result] = partial(alone.copy().run, function, item)
+            waiting.append(pools[count].submit(call))
             if len(waiting) >= _AHEAD * count:
-                yield waiting.popleft().result()
+                yield _first(waiting)
         while waiting:
-            yield waiting.popleft().result()
+            yield _first(waiting)
     finally:
-        wait([future for future in waiting if not future.cancel()])
+        for task in waiting:
+            task.is_wanted = False
+        for task in waiting:
+            task.wait()
+
+
+def _first(waiting: deque[Task[Result]]) -> Result:
+    """Return the result of the first task, and remove it."""
+    result = waiting[0].result()
+    waiting.popleft()
+    return result
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
