@@ -27,9 +27,12 @@ def run() -> None:
     write files.
     """
     signal(SIGINT, _leave)
-    from colk.cli.main import main
+    import warnings
+
+    from colk.cli.main import main, show_warning
     from colk.cli.reader_thread import is_reading
 
+    warnings.showwarning = show_warning
     code = main()
     signal(SIGINT, SIG_IGN)  # only the exit is left
     if is_reading():  # a thread still waits for a pipe, and would crash the interpreter's shutdown

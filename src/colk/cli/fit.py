@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -126,13 +127,14 @@ def _prepared(
 def _learn(run: "Run", arguments: argparse.Namespace) -> int:
     """Learn, save the model and print a summary; return the exit code."""
     model, began, rows = run.model, time.monotonic(), run.model.rows
-    with stoppable() as stopped:
+    with stoppable() as stopped, warnings.catch_warnings():
         with _progress(run) as show, _live(run, arguments.live) as publish:
 
             def tell(rows: int) -> None:
                 show(rows)
                 publish()
 
+            warnings.filterwarnings("ignore", message="one value in all rows")  # `_tell` says it
             try:
                 finished = run.learn(stopped, tell)
             except (TooManyRejectsError, OSError) as error:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
@@ -12,7 +13,7 @@ from colk._version import __version__
 from colk.cli.rejects import TooManyRejectsError
 from colk.cli.terminal import plain_output
 
-__all__ = ["main", "whole_parser"]
+__all__ = ["main", "show_warning", "whole_parser"]
 
 _INTERRUPTED = 130
 _UNREAD = 141
@@ -114,7 +115,7 @@ def _main(words: Sequence[str]) -> int:
         print("colk: error: there is not enough memory", file=sys.stderr)
         return 2
     except TooManyRejectsError as error:
-        print(f"colk: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"colk: error: {' '.join(_message(error).split())}", file=sys.stderr)
         return 1
     except (ValueError, TypeError, ArithmeticError, LookupError, OSError, ImportError) as error:
         print(f"colk: error: {' '.join(_message(error).split())}", file=sys.stderr)
@@ -122,9 +123,19 @@ def _main(words: Sequence[str]) -> int:
     return code or 0
 
 
+def show_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning on one line, without the place in the code."""
+    print(f"colk: {' '.join(str(message).split())}", file=sys.stderr)
+
+
 def _message(error: Exception) -> str:
     """Return the message of an error; for a system error, without its number."""
     if isinstance(error, OSError) and error.strerror:
         said = error.strerror[:1].lower() + error.strerror[1:]
         return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
-    return str(error)
+    return re.sub(r"set `(\w+)`", _option, str(error))
+
+
+def _option(found: re.Match[str]) -> str:
+    """Write advice on a parameter of Python as advice on an option."""
+    return f"set --{found[1].replace('_', '-')}"

@@ -192,6 +192,12 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="names of the columns, such as a,b,c (default: the first line of a CSV file has them)",
     )
     data.add_argument(
+        "--header",
+        type=count,
+        metavar="N",
+        help="number of the line with the names of the columns (default: found in the first lines)",
+    )
+    data.add_argument(
         "--n-features",
         type=count,
         metavar="N",
@@ -231,12 +237,13 @@ def source_options(arguments: argparse.Namespace, n_features: int | None) -> tup
         arguments.decimal,
         arguments.encoding,
         arguments.missing,
+        arguments.header,
     )
 
 
 def tell_found(source: "Source", arguments: argparse.Namespace) -> str:
     """Return the options that were found in the first rows, as text; "" for the usual ones."""
-    usual = {"encoding": "utf-8", "delimiter": ",", "decimal": ".", "missing": ""}
+    usual = {"encoding": "utf-8", "delimiter": ",", "decimal": ".", "missing": "", "header": "1"}
     found = {
         name: value
         for name, value in source.found.items()
@@ -261,4 +268,5 @@ def check_columns(source: "Source", wanted: Iterable[str]) -> None:
     missing = next((name for name in wanted if name not in source.kinds), None)
     if missing is not None:
         there = listed(source.kinds)
-        raise ValueError(f"{source.paths[0]} has no column {missing!r}; it has {there}")
+        advice = "; set `delimiter` or `header`" if len(source.kinds) == 1 else ""
+        raise ValueError(f"{source.paths[0]} has no column {missing!r}; it has {there}{advice}")

@@ -162,10 +162,11 @@ def _kind(source: "Source", name: str) -> str:
         return "lists, objects"
     if first.holds(name, "date"):
         return "dates"
+    if source.kinds[name] == "number":
+        dressed = first.dressed.get(name)
+        return "numbers" if dressed is None else f"numbers, as {' '.join(dressed.split())}"
     values = first.n_values(name)
-    if source.kinds[name] == "number" or values is None:
-        return "numbers" if source.kinds[name] == "number" else "text"
-    return f"text, {values} values"
+    return "text" if values is None else f"text, {values} value{'s' if values > 1 else ''}"
 
 
 def _check_names(arguments: argparse.Namespace, source: "Source") -> None:
@@ -188,6 +189,7 @@ def _left_out(arguments: argparse.Namespace, source: "Source") -> dict[str, str]
     """Return the columns that are not features unless --features names them, with the reasons."""
     first = source.first_rows
     reasons = dict.fromkeys(first.unreadable, "lists, objects or bytes")
+    reasons |= dict.fromkeys(first.row_numbers, "row numbers; use them with --features")
     reasons |= dict.fromkeys(first.distinct, "all values differ; use it with --features")
     for name, (present, n_rows) in first.rare.items():
         reasons[name] = f"only {present} of the first {n_rows} rows have it"

@@ -13,19 +13,65 @@ _TIME = (
     r"\s*(?P<half>[aApP][mM])?\s*(?P<zone>Z|UTC|[+-]\d{2}(:?\d{2})?)?"
 )
 _MOMENT = re.compile(rf"({_DAY}([T ]\s*{_TIME})?|{_TIME.replace('?P<', '?P<only_')})", re.ASCII)
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+# A day with the month as a word, perhaps after the day of the week.
+_NAMED = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+    rf"(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s/-]?(?P<month>{'|'.join(_MONTHS)})[a-z]*"
+    rf"|(?P<month_1>{'|'.join(_MONTHS)})[a-z]*\.?[\s/-](?P<day_2>\d{{1,2}})(?:st|nd|rd|th)?,?)"
+    r"\.?,?[\s/-]?(?P<year>\d{4}|\d{2})(?!\d),?",
+    re.ASCII | re.IGNORECASE,
+)
+# A year and a month.
+_MONTH = re.compile(r"\d{4}[-/](0[1-9]|1[0-2])", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHOWN = 40
 
 
 def is_moment(text: str) -> bool:
-    """Whether a text looks like a date, a time, or both.
+    """Whether a text is a date, a time, or both.
 
     Examples
     --------
-    >>> [is_moment(text) for text in ("2026-11-17", "17.11.2026 8:30", "12:30", "1-2", "1.5")]
-    [True, True, True, False, False]
+    >>> [is_moment(text) for text in ("17.11.2026 8:30", "Nov 17, 2026", "2026-11", "12:30")]
+    [True, True, True, True]
+    >>> [is_moment(text) for text in ("1-2", "1.5", "12-34-5678")]
+    [False, False, False]
     """
-    return _MOMENT.fullmatch(text) is not None
+    found = _MOMENT.fullmatch(_in_figures(text))
+    return found is not None and any(_is_real(found.groupdict(), first) for first in (True, False))
+
+
+def _is_real(parts: dict[str, str | None], day_first: bool) -> bool:
+    try:
+        _seconds(parts, day_first)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def _in_figures(text: str) -> str:
+    """Write the month of a date as a number, and a month as its first day.
+
+    Examples
+    --------
+    >>> _in_figures("17 Nov 2026 8:30"), _in_figures("November 17, 2026"), _in_figures("2026-11")
+    ('2026-11-17 8:30', '2026-11-17', '2026-11-01')
+    """
+    if _MONTH.fullmatch(text):
+        return f"{text}{text[4]}01"
+    found = _NAMED.match(text)
+    if found is None:
+        return text
+    month = _MONTHS.index((found["month"] or found["month_1"]).lower()) + 1
+    year = _year(found["year"])
+    return f"{year}-{month}-{found['day'] or found['day_2']}{text[found.end() :]}"
+
+
+def _year(digits: str) -> int:
+    """Return a year of four digits for one of two or four."""
+    year = int(digits)
+    return year if len(digits) == 4 else year + (2000 if year < 70 else 1900)
 
 
 def is_day_first(texts: Iterable[str]) -> bool:
@@ -75,7 +121,7 @@ def as_moment(text: str, name: str, day_first: bool = True) -> float:
     text = text.strip()
     if not text or text.lower() in ("na", "nan", "null", "none", "nat", "n/a"):
         return math.nan
-    found = _MOMENT.fullmatch(text)
+    found = _MOMENT.fullmatch(_in_figures(text))
     try:
         if found is None:
             raise ValueError(text)  # noqa: TRY301, reported below
@@ -108,9 +154,8 @@ def _date(parts: dict[str, str | None], day_first: bool) -> tuple[int, int, int]
         return int(first), int(second), int(third)
     if len(third) not in (2, 4):
         raise ValueError("no year")
-    year = int(third) if len(third) == 4 else int(third) + (2000 if int(third) < 70 else 1900)
     day, month = (first, second) if day_first else (second, first)
-    return year, int(month), int(day)
+    return _year(third), int(month), int(day)
 
 
 def _offset(zone: str | None) -> float:

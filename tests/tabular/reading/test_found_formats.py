@@ -39,7 +39,7 @@ def test_a_file_is_read_as_it_is(tmp_path, encoding, delimiter, decimal, end):
     assert size == [float(a) for a, _ in ROWS]
     assert city == [b for _, b in ROWS]
     shown = {"encoding": encoding.removesuffix("-sig"), "delimiter": delimiter, "decimal": decimal}
-    assert source.found == shown | {"missing": ""}
+    assert source.found == shown | {"missing": "", "header": "1"}
 
 
 def test_what_is_found_is_what_can_be_given(tmp_path):

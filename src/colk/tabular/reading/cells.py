@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 _WORDS = (
-    "na", "n/a", "n.a.", "nan", "nat", "nil", "none", "null", "missing", "unknown", "?", "-", "--",
-    ".",
+    "na", "n/a", "n.a.", "nan", "nat", "nil", "none", "null", "(null)", "\\N", "missing", "unknown",
+    "not available", "?", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
 )  # fmt: skip
 # Cells that stand for a missing number or date: those of pyarrow, and these words.
 MISSING = frozenset(pa.csv.ConvertOptions().null_values).union(

@@ -21,7 +21,13 @@ from colk.tabular.reading.cells import (
 )
 from colk.tabular.reading.first_rows import LOOKED_AT, WORD, FirstRows, content_of
 from colk.tabular.reading.lines import Parsed
-from colk.tabular.reading.marks import decimal_of, delimiter_of
+from colk.tabular.reading.marks import (
+    DELIMITERS,
+    decimal_of,
+    delimiter_of,
+    lines_before,
+    undressed,
+)
 from colk.tabular.reading.rows import Column, Columns, Kind, Reject
 
 __all__ = ["Delimited"]
@@ -30,6 +36,8 @@ __all__ = ["Delimited"]
 _MOST_LINES = 100
 # Largest number of characters in a reason.
 _SHOWN = 200
+# Number of lines in which the beginning of the table is looked for.
+_LOOKED_BEFORE = 120
 
 
 class Delimited:
@@ -48,6 +56,8 @@ class Delimited:
         "unknown", in columns of numbers and dates.
     usual : str, default=","
         The delimiter if none is found.
+    header : int, optional
+        Number of the line with the names. Default: found in the first lines.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class Delimited:
         decimal: str | None = None,
         missing: Sequence[str] | None = None,
         usual: str = ",",
+        header: int | None = None,
     ) -> None:
         if delimiter is not None and (
             len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'
@@ -77,6 +88,7 @@ class Delimited:
         self._missing = MISSING if missing is None else frozenset(["", *missing])
         self._blanks_texts = missing is not None
         self._given = None if names is None else list(names)
+        self._header_line, self._before = header, 0
         self.first_rows = FirstRows()
 
     def look(self, block: TextBlock) -> int:
@@ -84,30 +96,57 @@ class Delimited:
 
         Return the size of the header.
         """
+        text = block.data.decode(errors="surrogateescape")
+        self._find_start(text)
         if self._finds_delimiter:
-            text = block.data.decode(errors="surrogateescape")
             n_names = None if self._given is None else len(self._given)
             known = "" if self._finds_decimal else self.decimal
-            self.delimiter = delimiter_of(text, self.delimiter, n_names, known)
+            lines = text.split("\n", self._before)[-1]
+            self.delimiter = delimiter_of(lines, self.delimiter, n_names, known)
         if self.decimal == self.delimiter:
             raise ValueError(
                 f"the decimal mark and the delimiter are both {self.decimal!r}; set `delimiter`, "
                 "such as ';'"
             )
-        header, size = (self._given, 0) if self._given is not None else self._header(block)
+        given = self._given
+        header, size = self._header(block) if given is None else (given, self._size_before(block))
         twice = [name for name, count in Counter(header).items() if count > 1]
-        if twice:
-            name = min(twice)[:_SHOWN]
-            raise ValueError(f"column {name!r} appears twice; set `columns` to other names")
+        if twice and given is not None:
+            raise ValueError(f"column {min(twice)[:_SHOWN]!r} appears twice in `columns`")
+        header, unnamed = _unique(header)
         self._names, self.first_rows = header, FirstRows(header)
         self._count(TextBlock(block.data[size:], block.offset + size, block.line, block.size))
+        self.first_rows.unnamed = unnamed
         return size
+
+    def _find_start(self, text: str) -> None:
+        """Find the lines before the table: titles, and a line that names the delimiter."""
+        lines = text.split("\n", _LOOKED_BEFORE)[:_LOOKED_BEFORE]
+        named = lines[0].removeprefix("\ufeff").strip()
+        if named[:4] == "sep=" and len(named) == 5:
+            self._before = 1
+            if self._finds_delimiter:
+                self.delimiter, self._finds_delimiter = named[4], False
+        elif self._header_line is not None:
+            self._before = self._header_line - 1
+        elif self._given is None:
+            marks = DELIMITERS if self._finds_delimiter else self.delimiter
+            self._before = lines_before([f"{line}\n" for line in lines], marks)
+
+    def _size_before(self, block: TextBlock) -> int:
+        """Return the number of bytes before the table."""
+        return sum(len(line) + 1 for line in block.data.split(b"\n", self._before)[:-1])
 
     @property
     def found(self) -> dict[str, str]:
         """The marks in use, and the words for missing values that were found."""
         words = ",".join(sorted(self.first_rows.missing_words))
-        return {"delimiter": self.delimiter, "decimal": self.decimal, "missing": words}
+        return {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "missing": words,
+            "header": str(self._before + 1),
+        }
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -116,7 +155,8 @@ class Delimited:
 
     def _header(self, block: TextBlock) -> tuple[list[str], int]:
         """Return the names in the first record, and its end."""
-        line, text = next(self._records(block), (0, ""))
+        first = block.line + self._before
+        line, text = next((each for each in self._records(block) if each[0] >= first), (0, ""))
         if not text:
             raise ValueError("its first lines are blank")
         try:
@@ -147,13 +187,17 @@ class Delimited:
         if self._finds_decimal:
             self.decimal = decimal_of(rows, self.delimiter)
         for cells in rows:
-            contents = (self._content(cell) for cell in cells)
+            contents = map(self._content, self._names, cells)
             self.first_rows.add(zip(self._names, contents, cells, strict=True))
 
-    def _content(self, cell: str) -> str:
+    def _content(self, name: str, cell: str) -> str:
         if cell.strip() in self._missing:
             return "" if self._blanks_texts or not cell.strip() else WORD
-        return content_of(self._point(cell))
+        content = content_of(self._point(cell))
+        if content == "text" and undressed(cell, self.decimal) is not None:
+            self.first_rows.dressed.setdefault(name, cell.strip())
+            return "number"
+        return content
 
     def parse(self, block: TextBlock, wanted: Columns) -> Parsed:
         """Return the wanted columns, the lines of their rows, and rejected rows."""
@@ -174,7 +218,8 @@ class Delimited:
             return None
         if not self._is_closed(data):
             return None
-        types = {name: pa.float64() for name in wanted.numbers}
+        dressed = self.first_rows.dressed.keys() & set(wanted.numbers)
+        types = {name: pa.string() if name in dressed else pa.float64() for name in wanted.numbers}
         types |= dict.fromkeys(wanted.all_texts, pa.string())
         if wanted.is_twofold:
             return None
@@ -200,7 +245,9 @@ class Delimited:
             return None
         try:
             columns = columns_of(table, wanted, self._missing)
-        except ValueError:  # a cell is not a date
+            for name in dressed:
+                columns[name] = np.array([self._number(cell, name) for cell in columns[name]])
+        except ValueError:  # a cell is not a date or a number
             return None
         return columns, np.arange(block.line, block.line + len(table)), []
 
@@ -225,10 +272,7 @@ class Delimited:
                 rejects.append(Reject(line, _reason(error)))
                 continue
             try:
-                numbers = [
-                    as_number(self._point(cells[places[name]]), name, self._missing)
-                    for name in wanted.numbers
-                ]
+                numbers = [self._number(cells[places[name]], name) for name in wanted.numbers]
                 numbers += [
                     moment(cells[places[name]], name, wanted, self._missing)
                     for name in wanted.dates
@@ -241,6 +285,12 @@ class Delimited:
             lines.append(line)
         columns = columns_from(rows, wanted)
         return columns, np.array(lines, dtype=np.int64), rejects
+
+    def _number(self, cell: str, name: str) -> float:
+        plain = self._point(cell)
+        if name in self.first_rows.dressed or not is_number(plain):
+            plain = undressed(cell, self.decimal) or plain
+        return as_number(plain, name, self._missing)
 
     def _point(self, cell: str) -> str:
         """Return a cell with a decimal point; a cell that has both marks is not a number."""
@@ -293,6 +343,27 @@ class Delimited:
             else:
                 return last
         return first + 1
+
+
+def _unique(names: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Name the columns without a name, and number those of the same name; return also the former.
+
+    Examples
+    --------
+    >>> _unique(["", "size", "size"])
+    (['column 1', 'size', 'size (2)'], {'column 1'})
+    """
+    found: list[str] = []
+    unnamed = set()
+    for place, name in enumerate(names, 1):
+        wanted, n = name or f"column {place}", 2
+        unique = wanted
+        while unique in found or (unique != name and unique in names):
+            unique, n = f"{wanted} ({n})", n + 1
+        found.append(unique)
+        if not name:
+            unnamed.add(unique)
+    return found, unnamed
 
 
 def _decoded(cell: str) -> str:

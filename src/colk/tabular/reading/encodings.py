@@ -98,7 +98,7 @@ def opened(stream: ByteStream, encoding: str | None, waits: bool) -> tuple[ByteS
         Whether it is a pipe. Then only what has arrived is looked at, up to the end of a line.
     """
     start = _first_bytes(stream, waits)
-    found = encoding or encoding_of(start)
+    found = encoding or encoding_of(start if waits else _not_ascii(stream, start))
     has_old = has_old_lines(start, found)
     if waits:
         stream = _Replayed(stream, start)
@@ -107,6 +107,14 @@ def opened(stream: ByteStream, encoding: str | None, waits: bool) -> tuple[ByteS
     if has_old or found not in ("utf-8", "utf-8-sig"):
         stream = Recoded(stream, found, has_old, fills=not waits)
     return stream, found, start
+
+
+def _not_ascii(stream: ByteStream, block: bytes) -> bytes:
+    """Return the first block of a file that is not ASCII; the given one if all are."""
+    start = block
+    while block.isascii() and len(block) == BLOCK:
+        block = stream.read(BLOCK) or b""
+    return start if block.isascii() else block
 
 
 def _first_bytes(stream: ByteStream, waits: bool) -> bytes:

@@ -67,6 +67,8 @@ class FirstRows:
         self._values: dict[str, set[Any]] = {}  # distinct texts, dates and words
         self._words: dict[str, set[str]] = {}
         self._numbers: dict[str, set[Any]] = {}  # the first distinct numbers
+        self.dressed: dict[str, str] = {}  # columns of numbers such as "$1,234", with an example
+        self.unnamed: set[str] = set()  # columns without a name
 
     def add(self, row: Iterable[tuple[str, str, Any]]) -> None:
         """Count the cells of a row.
@@ -114,6 +116,12 @@ class FirstRows:
         """Return the number of distinct numbers in a column; None if there are more than ten."""
         n = len(self._numbers.get(name, ()))
         return n if n <= FEW else None
+
+    @property
+    def row_numbers(self) -> set[str]:
+        """Columns without a name that count the rows."""
+        first = {name: self._numbers.get(name, set()) for name in self.unnamed}
+        return {name for name, values in first.items() if _counts(values)}
 
     def gaps(self, name: str) -> float | None:
         """Return the share of rows without a value in a column; None if there are no rows."""
@@ -204,6 +212,14 @@ class FirstRows:
         """Columns with values in very few rows: number of rows with a value, and of all rows."""
         found = {name: (self._present(name), self.n_rows) for name in self._counts}
         return {name: seen for name, seen in found.items() if seen[0] < _SHARE * seen[1]}
+
+
+def _counts(values: set[Any]) -> bool:
+    """Whether more than ten numbers are whole and follow each other."""
+    if len(values) <= FEW or not all(str(value).isdecimal() for value in values):
+        return False
+    whole = sorted(map(int, values))
+    return whole[-1] - whole[0] == len(whole) - 1
 
 
 def _plain(counts: Counter[str]) -> int:

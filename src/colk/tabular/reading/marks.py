@@ -1,20 +1,97 @@
-"""Find the delimiter and the decimal mark of CSV in its first lines."""
+"""Find where a table in CSV begins, its delimiter, and how its numbers are written."""
 
 import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["DELIMITERS", "decimal_of", "delimiter_of"]
+__all__ = ["DELIMITERS", "decimal_of", "delimiter_of", "lines_before", "undressed"]
 
 # Delimiters that are looked for.
 DELIMITERS = ",;\t|"
 # Number of lines in which they are looked for.
 _LINES = 100
-_WITH_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*", re.ASCII)
-_WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*", re.ASCII)
+# Largest number of lines before the names of the columns.
+_BEFORE = 20
+_MONEY = "(?:[$€£¥]|EUR|USD|GBP|CHF)"
+_SPACES = " '’\u00a0\u2009\u202f"
+
+
+def _number(point: str, comma: str) -> re.Pattern[str]:
+    """Return the pattern of a number with a sign, thousands, a currency, or percent."""
+    return re.compile(
+        rf"\s*(?P<sign>[+-]?){_MONEY}?\s*(?P<later>[+-]?)"
+        rf"(?P<whole>\d{{1,3}}(?P<mark>[{comma}{_SPACES}])\d{{3}}(?:(?P=mark)\d{{3}})*|\d*)"
+        rf"(?:[{point}](?P<rest>\d*))?(?P<power>[eE][+-]?\d+)?\s*(?:{_MONEY}|%)?\s*",
+        re.ASCII,
+    )
+
+
+_NUMBERS = {".": _number(".", ","), ",": _number(",", ".")}
 # In 1,234 the comma may separate thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+
+
+def undressed(cell: str, decimal: str) -> str | None:
+    """Return a number with a decimal point, without thousands, currency and percent; or None.
+
+    Parameters
+    ----------
+    cell : str
+        The cell.
+    decimal : {".", ","}
+        Its decimal mark.
+
+    Examples
+    --------
+    >>> undressed("-$1,234.50", "."), undressed("1.234,5 EUR", ","), undressed("12 %", ".")
+    ('-1234.50', '1234.5', '12')
+    >>> undressed("12 kg", "."), undressed("1,2", ".")
+    (None, None)
+    """
+    found = _NUMBERS[decimal].fullmatch(cell)
+    if found is None or not (found["whole"] or found["rest"]) or (found["sign"] and found["later"]):
+        return None
+    whole = found["whole"].replace(found["mark"], "") if found["mark"] else found["whole"]
+    rest = f".{found['rest']}" if found["rest"] else ""
+    return f"{found['sign']}{found['later']}{whole}{rest}{found['power'] or ''}"
+
+
+def lines_before(lines: Sequence[str], delimiters: str) -> int:
+    r"""Return the number of lines before the names of the columns, such as titles.
+
+    They are lines before the first one from which nine lines of ten have the same number of cells,
+    at least two, and of which no cell is a number and at most a third of the cells are empty.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The first lines.
+    delimiters : str
+        The delimiter, or several that are possible.
+
+    Examples
+    --------
+    >>> lines_before(["Report\n", "\n", "a;b\n", "1;2\n", "3;4\n"], DELIMITERS)
+    2
+    >>> lines_before(["a\n", "1,5\n", "2,5\n"], DELIMITERS)
+    0
+    """
+    places = [place for place, line in enumerate(lines) if line.strip()]
+    for place in places[:_BEFORE]:
+        text = "".join(lines[place:])
+        for mark in delimiters:
+            share = _share(text, mark, None)
+            if place == places[0] and share >= 0.5:
+                return 0
+            if share >= 0.9 and _may_be_names(next(csv.reader([lines[place]], delimiter=mark), [])):
+                return place
+    return 0
+
+
+def _may_be_names(cells: Sequence[str]) -> bool:
+    are_numbers = any(undressed(cell, mark) for cell in cells for mark in _NUMBERS)
+    return not are_numbers and 3 * sum(not cell.strip() for cell in cells) <= len(cells)
 
 
 def delimiter_of(text: str, usual: str, n_names: int | None = None, decimal: str = "") -> str:
@@ -81,9 +158,16 @@ def decimal_of(rows: Iterable[Sequence[str]], delimiter: str) -> str:
     is_sure = delimiter != ","
     for row in rows:
         for cell in row:
-            if _WITH_COMMA.fullmatch(cell):
+            with_comma, with_point = (_has_rest(cell, mark) for mark in ",.")
+            if with_comma:
                 commas += 1
                 is_sure = is_sure or _THOUSANDS.fullmatch(cell) is None
-            elif _WITH_POINT.fullmatch(cell):
+            elif with_point:
                 points += 1
     return "," if is_sure and commas > points else "."
+
+
+def _has_rest(cell: str, decimal: str) -> bool:
+    """Whether a cell is a number with digits after this decimal mark."""
+    found = _NUMBERS[decimal].fullmatch(cell) if decimal in cell else None
+    return found is not None and bool(found["rest"])

@@ -80,6 +80,8 @@ class Source:
     missing : sequence of str, optional
         Words that mean a missing value, in all columns of CSV. Default: usual words such as "NA"
         and "unknown", in columns of numbers and dates.
+    header : int, optional
+        Number of the line with the names of the columns in CSV. Default: found in the first lines.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Source:
         decimal: str | None = None,
         encoding: str | None = None,
         missing: Sequence[str] | None = None,
+        header: int | None = None,
     ) -> None:
         if not paths:
             raise ValueError("there are no files; `-` is standard input")
@@ -111,7 +114,8 @@ class Source:
         self._format, self._delimiter = format, delimiter
         self._names, self._n_features, self._decimal = columns, n_features, decimal
         self._encoding = None if encoding is None else check_encoding(encoding)
-        self._missing = missing
+        self._missing, self._header = missing, header
+        self._encodings: dict[int, str] = {}  # that were found, by the number of the file
         self._first: LineTable | ParquetTable | None = self._open(0)
         self.kinds: dict[str, Kind] = dict(self._first.kinds)
         if isinstance(self._first, ParquetTable):
@@ -217,9 +221,12 @@ class Source:
             if chosen == "parquet":
                 return ParquetTable(path)
             parser = self._parser(path, chosen)
-            return LineTable(_standard_input() if path == "-" else path, parser, self._encoding)
+            known = self._encoding or self._encodings.get(number)
+            table = LineTable(_standard_input() if path == "-" else path, parser, known)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
+        self._encodings[number] = table.encoding
+        return table
 
     def _parser(self, path: str, chosen: Format) -> Delimited | Objects | LibSVM:
         if chosen == "jsonl":
@@ -227,9 +234,8 @@ class Source:
         if chosen == "libsvm":
             return LibSVM(self._n_features)
         tabs = without_compression(path.lower()).endswith(".tsv")
-        return Delimited(
-            self._delimiter, self._names, self._decimal, self._missing, "\t" if tabs else ","
-        )
+        marks = self._delimiter, self._names, self._decimal, self._missing
+        return Delimited(*marks, "\t" if tabs else ",", self._header)
 
 
 def _standard_input() -> int:
