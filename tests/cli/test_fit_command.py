@@ -202,7 +202,7 @@ class Links(html.parser.HTMLParser):
             if name in ("src", "href") and not value.startswith(("data:", "#")):
                 self.fetched.append(value)
             self.pictures += (tag, name, value) == ("svg", "role", "img")
-        assert tag not in ("script", "link", "iframe")
+        assert tag not in ("link", "iframe")
 
     def handle_data(self, data):
         if self._in_heading:

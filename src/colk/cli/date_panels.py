@@ -17,7 +17,7 @@ _POINTS = 200
 _MANY_CYCLES = 30
 # Number of dates at an axis.
 _TICKS = 3
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_WEEKDAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 _QUARTERS = {"Jan": "01", "Apr": "04", "Jul": "07", "Oct": "10"}
 
 
@@ -28,7 +28,7 @@ class CycleGrid(NamedTuple):
     --------
     >>> grid = cycle_grid("week", 0.0)
     >>> grid.title, grid.labels[:2], len(grid.seconds)
-    ('weekday', ('Mon', 'Tue'), 7)
+    ('weekday', ('Mo', 'Tu'), 7)
     """
 
     title: str

@@ -32,7 +32,7 @@ _POINTS = 200
 # Longer names are cut, so that they do not overlap; values are turned if they are longer together.
 _LONGEST_NAME = 26
 _LONGEST_VALUE = 16
-_LONGEST_VALUES = 24
+_LONGEST_VALUES = 18
 _MOST_LEVEL = 4
 # The function is drawn over this many standard deviations on each side of the mean.
 _REACH = 2.5

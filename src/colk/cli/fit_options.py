@@ -68,15 +68,19 @@ def in_options(message: str) -> str:
     '--step-size must be above 0'
     >>> in_options("prior=0.1 needs solver='newton'")
     'prior=0.1 needs --solver newton'
+    >>> in_options("lower step_size, or set polish=True")
+    'lower --step-size, or set --polish'
     """
     names = "|".join(SETTINGS)
-    message = re.sub(rf"\b({names})=('?)([^\s',:;)]+)\2", _as_option, message)
-    return re.sub(rf"^({names})\b", _as_option, message)
+    message = message.replace("polish=True", "--polish").replace("polish=False", "--no-polish")
+    given = re.compile(rf"\b({names})=('?)([^\s',:;)]+)\2")
+    message = given.sub(lambda found: f"{_option(found[1])} {found[3]}", message)
+    named = re.compile(rf"^({names})\b|(?<!-)\b(step_size|max_atoms)\b")
+    return named.sub(lambda found: _option(found[0]), message)
 
 
-def _as_option(found: re.Match[str]) -> str:
-    value = f" {found[3]}" if found.re.groups == 3 else ""
-    return f"--{found[1].replace('_', '-')}{value}"
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def add_usual(parser: Any) -> None:

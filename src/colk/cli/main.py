@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Any, NoReturn
 
 from colk._version import __version__
+from colk.cli.fit_options import in_options
 from colk.cli.rejects import TooManyRejectsError
 from colk.cli.terminal import plain_output
 
@@ -125,7 +126,8 @@ def _main(words: Sequence[str]) -> int:
 
 def show_warning(message: Warning | str, *_: object) -> None:
     """Print a warning on one line, without the place in the code."""
-    print(f"colk: {' '.join(str(message).split())}", file=sys.stderr)
+    told = in_options(" ".join(str(message).split()))
+    print(f"colk: {told}", file=sys.stderr)
 
 
 def _message(error: Exception) -> str:

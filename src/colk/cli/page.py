@@ -1,5 +1,6 @@
 """The page of `colk fit --report`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colk._version import __version__
-from colk.cli.figures import features, predictions, stream
+from colk.cli.figures import errors, features, predictions, stream
+from colk.cli.form import form
 from colk.cli.pages.drawing import draw
 from colk.cli.pages.render import inline, render
-from colk.cli.summary import shortened
+from colk.cli.summary import is_stream, shortened
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
 from colk.tabular.record import RunRecord
@@ -54,31 +56,17 @@ def write_page(
         Rows of the fit, each predicted by the weights that the others give.
     """
     figures = []
-    if record.rows:
-        pairs, how = record.sample, "before learning"
-        caption = "A sample of the rows, each predicted before the model learned it."
+    pairs = record.sample if left_out is None else [list(pair) for pair in left_out]
+    streams = is_stream(model.notes)
+    if pairs:
+        how = "before learning" if streams else "after learning"
+        caption = f"A sample of the rows, each predicted {how} it."
         if left_out is not None:
-            pairs, how = [list(pair) for pair in left_out], "from the other rows"
+            how = "from the other rows"
             caption = "A sample of the rows, each predicted by the weights that the others give."
-        figures = [
-            figure(
-                "stream",
-                "Error before learning, and size",
-                stream(record, model),
-                2.8,
-                "Each row is predicted before the model learns it. From the second pass on, the "
-                "model has learned the row in an earlier pass. Dotted lines mark rises of the "
-                "error.",
-            ),
-            figure(
-                "predictions",
-                "Predictions and targets",
-                predictions(pairs, model, f"predicted {how}"),
-                4.5,
-                caption,
-                width=5.0,
-            ),
-        ]
+        paint = predictions(pairs, model, f"predicted {how}")
+        title = "Predictions and targets"
+        figures.append(figure("predictions", title, paint, 4.5, caption, width=5.0))
     paint, n_rows = features(model)
     figures.append(
         figure(
@@ -94,10 +82,33 @@ def write_page(
             "those along which the prediction varies most.",
         )
     )
+    if streams and record.rows:
+        figures.append(
+            figure(
+                "stream",
+                "Error before learning, and size",
+                stream(record, model),
+                2.8,
+                "Each row is predicted before the model learns it. Dotted lines mark rises of the "
+                "error.",
+            )
+        )
+    elif record.rows:
+        figures.append(
+            figure(
+                "stream",
+                "Error along the rows",
+                errors(record, model),
+                2.8,
+                "The error of the finished model, in the order of the rows. It has learned these "
+                "rows, so errors of new rows are larger. Dotted lines mark rises of the error.",
+            )
+        )
     page = render(
         "model",
         title=f"Model of {model.target}",
         summary=lines,
+        form=form(model),
         figures=figures,
         worst=worst_rows(model, record) if record.rows else None,
         relevance=_relevance(model),
@@ -140,14 +151,18 @@ def figure(
 
 
 def _relevance(model: TableModel) -> list[tuple[str, str]]:
-    """Return features and their relevance to the kernel, largest first; the largest is 1."""
+    """Return how much the function varies along each feature; the columns of a date are united."""
     found = None if model.race is None else model.race.relevance
     if found is None or not np.max(found, initial=0.0) > 0.0:
         return []
-    shares = np.asarray(found) / np.max(found)
-    named = zip(model.columns, shares.tolist(), strict=False)
-    most = sorted(named, key=lambda each: -each[1])[:_MOST_RELEVANT]
-    return [(name, f"{share:.3f}") for name, share in most]
+    squares = dict.fromkeys(model.features, 0.0)
+    for name, size in zip(model.columns, found.tolist(), strict=False):
+        of = next((f for f in (name, *model.dates) if f in squares and name.endswith(f)), None)
+        if of is not None:
+            squares[of] += size**2
+    largest = max(squares.values()) or 1.0
+    most = sorted(squares.items(), key=lambda each: -each[1])[:_MOST_RELEVANT]
+    return [(name, f"{math.sqrt(square / largest):.2f}") for name, square in most]
 
 
 def worst_rows(model: TableModel, record: RunRecord) -> dict[str, Any]:

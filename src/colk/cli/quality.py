@@ -87,9 +87,13 @@ class Quality:
         how = f"on {rows} never learned" if self.is_held_out else f"each of {rows} left out in turn"
         constant = self.baselines.get("constant", Score()).root_mean_square
         lines = {"error": f"{tell_score(self.score, model, constant)}, {how}"}
-        told = [f"{name} {_short(each, model, constant)}" for name, each in self.baselines.items()]
+        told = [
+            f"{name} {_short(each, model, math.nan if name == 'constant' else constant)}"
+            for name, each in self.baselines.items()
+        ]
         if told:
-            lines["others"] = "; ".join(told)
+            of = "root mean square of a " if model.task == "regression" else "a "
+            lines["others"] = of + ("; of a " if model.task == "regression" else "; a ").join(told)
         if self.coverage is not None and "intervals" in model.notes:
             share, nominal = 100.0 * self.coverage, 100.0 * model.notes["intervals"]
             n = self.score.rows if self.is_held_out else len(model.residuals)

@@ -12,6 +12,7 @@ from colk.cli.left_out import HeldOutRows
 from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
 from colk.cli.rejects import Rejects
+from colk.cli.row_order import RowOrder
 from colk.model.baselines import Baselines, LinearBaseline
 from colk.model.fit import Fit
 from colk.model.parts import Part
@@ -144,6 +145,7 @@ class Run:
             model.task == "classification",
         )
         self._measured = BaselineScores()
+        self._order = RowOrder([*model.dates, model.target])
         files = [prefix.state for prefix in source.prefixes()]
         self.read = {"columns": list(source.kinds), "files": files}
 
@@ -201,6 +203,7 @@ class Run:
             if self.phase == "scan":
                 self._baselines.add(columns, columns[self.model.target])
                 self._measured.add(columns, columns[self.model.target])
+                self._order.add(columns)
             yield checked
 
     def _pieces(self) -> Iterator[tuple[dict[str, Any], str, NDArray[np.int64]]]:
@@ -233,9 +236,11 @@ class Run:
     def _record(self) -> None:
         """RunRecord the errors of the finished model, in the order of the rows."""
         self.phase, seen = "record", 0
+        self.model.notes["order"] = self._order.names
+        is_sorted = self.model.target in self._order.names
         for columns, path, lines in self._pieces():
             found = self.record.watch(self.model, columns, columns[self.model.target], path, lines)
-            if found is not None:
+            if found is not None and not is_sorted:  # errors differ along a sorted target
                 self.record.detect(self.model, columns, found.sizes, seen)
             seen += len(lines)
 

@@ -60,22 +60,19 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _table(model: "TableModel") -> dict[str, str]:
-    from colk.cli.summary import before_learning, quality_lines
+    from colk.cli.summary import error_lines, kernel_of
     from colk.tabular.record import RunRecord
 
-    told = quality_lines(model)
-    if not told and "record" in model.notes:
-        told = {"error": before_learning(RunRecord(model.notes["record"]), model)}
+    told = {}
+    if "record" in model.notes or "quality" in model.notes:
+        told = error_lines(model, RunRecord(model.notes.get("record")))
     told |= {"task": model.task, "target": model.target}
     if model.task == "regression":
         told["target"] += f" (mean {model.target_center:.4g}, deviation {model.target_unit:.4g})"
     else:
         told["labels"] = ", ".join(model.labels)
-    told["features"] = ", ".join(
-        f"{name} ({mean:.4g} ± {unit:.4g}{' years since 2000' if name in model.dates else ''})"
-        for name, mean, unit in zip(model.columns, model.center, model.unit, strict=True)
-    )
-    told |= model.description()
+    told["features"] = ", ".join(_features(model))
+    told |= model.description() | {"kernel": kernel_of(model)}
     scales = _scales(model)
     if scales:
         told["scales"] = scales
@@ -88,6 +85,20 @@ def _table(model: "TableModel") -> dict[str, str]:
         "risk state": _numbers(model.inner_estimate),
     }
     return told
+
+
+def _features(model: "TableModel") -> list[str]:
+    """Return each feature with its mean and deviation, or the number of its values."""
+    middle = dict(zip(model.columns, zip(model.center, model.unit, strict=True), strict=True))
+    found = []
+    for name in model.features:
+        mean, unit = middle.get(name, (0.0, 0.0))
+        years = " years since 2000" if name in model.dates else ""
+        text = f"{name} ({mean:.4g} ± {unit:.4g}{years})"
+        if name in model.categorical:
+            text = f"{name} ({len(model.category_values(name))} values)"
+        found.append(text)
+    return found
 
 
 def _scales(model: "TableModel") -> str:

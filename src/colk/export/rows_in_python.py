@@ -1,12 +1,14 @@
 """The encoding of a table's rows as Python source that needs only the standard library."""
 
+from typing import Any
+
 from colk._encoding.dates import CYCLES, DAY, YEAR_2000
 from colk._encoding.effects import FARTHEST_EFFECT, FREQUENCIES, CategoryEffects
 from colk._encoding.encoder import OTHER, TableEncoder
 from colk._encoding.gap_columns import MISSING
 from colk._encoding.gaps import FARTHEST
 
-__all__ = ["write_encoding"]
+__all__ = ["encoding_constants", "write_encoding"]
 
 
 def write_encoding(encoder: TableEncoder) -> str:
@@ -25,14 +27,27 @@ def write_encoding(encoder: TableEncoder) -> str:
     >>> module["encode"]([{"size": 3}, {"size": None}])
     [[3.0], [2.0]]
     """
-    parts = [_IMPORTS, _constants(encoder), _CELLS]
+    known = "\n".join(f"{name} = {value!r}" for name, value in encoding_constants(encoder).items())
+    parts = [_IMPORTS, known, _CELLS]
     parts += [_FILLED_FROM_OTHERS if encoder.filler is not None else _FILLED]
     parts += [_EFFECT] if encoder.effects else []
     return "\n\n".join(part.strip("\n") + "\n" for part in [*parts, _ENCODE])
 
 
-def _constants(encoder: TableEncoder) -> str:
-    """Return the assignments of what the encoder knows."""
+def encoding_constants(encoder: TableEncoder) -> dict[str, Any]:
+    """Return what the encoder knows, by the name of a constant.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        The encoder.
+
+    Examples
+    --------
+    >>> from colk._encoding.columns import Column
+    >>> encoding_constants(TableEncoder([Column("size", "number")], {"size": 2.0}))["TYPICAL"]
+    [2.0]
+    """
     codes = {
         name: {value: float(code) for code, value in enumerate(encoder.values_of(name), 1)}
         for name, kind in encoder.columns
@@ -45,7 +60,7 @@ def _constants(encoder: TableEncoder) -> str:
     constants = encoder.constants
     places = [] if constants is None else constants.places.tolist()
     values = [] if constants is None else constants.values[constants.places].tolist()
-    known = {
+    known: dict[str, Any] = {
         "COLUMNS": [tuple(column) for column in encoder.columns],
         "CODES": codes,
         "CYCLES": cycles,
@@ -63,7 +78,7 @@ def _constants(encoder: TableEncoder) -> str:
             "CORRELATIONS": filler.correlations.tolist(),
             "PREDICTORS": list(encoder.predictors.items()),
         }
-    return "\n".join(f"{name} = {value!r}" for name, value in known.items())
+    return known
 
 
 def _of_effects(effects: CategoryEffects) -> dict[str, object]:

@@ -14,7 +14,7 @@ with needed_for("an HTML page", extra="cli"):
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
-__all__ = ["inline", "render", "templates"]
+__all__ = ["Markup", "inline", "render", "templates"]
 
 
 @cache
@@ -55,7 +55,7 @@ def render(template: str, **values: Any) -> str:
     Examples
     --------
     >>> empty = {"summary": {}, "figures": [], "worst": None, "rejects": [], "settings": {}}
-    >>> empty["relevance"] = []
+    >>> empty |= {"relevance": [], "form": None}
     >>> page = render("model", title="a < b", **empty)
     >>> "<h1>a &lt; b</h1>" in page
     True
