@@ -225,12 +225,13 @@ def test_the_page_stands_alone(colk, houses, tmp_path, target):
     assert links.pictures == 3
     has_relevance = package.load(tmp_path / "m.colk").race.relevance is not None
     assert links.headings == [
-        "Error before learning, and size",
+        "Predict",
         "Predictions and targets",
+        "The learned function",
+        "Error along the rows",
+        *(["Relevance"] if has_relevance else []),
         "Largest residuals",
         "Rejected rows",
-        "The learned function",
-        *(["Relevance"] if has_relevance else []),
         "Settings",
     ]
     assert "prefers-color-scheme: dark" in page.read_text()

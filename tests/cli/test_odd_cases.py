@@ -166,7 +166,7 @@ def test_the_page_draws_the_cycles_of_dates(colk, tmp_path):
     x, values = of["when: season of 2021"].T
     assert values[(x > 60) & (x < 120)].mean() > values[(x > 240) & (x < 300)].mean() + 3.0
     labels = [label.get_text() for label in panels["when: weekday"].get_xticklabels()]
-    assert labels == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    assert labels == ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
     days = [label.get_text() for label in panels["when"].get_xticklabels()]
     assert len(set(days)) == 3
     assert all(str(np.datetime64(day, "D")) == day for day in days)

@@ -124,7 +124,7 @@ def _main(words: Sequence[str]) -> int:
     return code or 0
 
 
-def show_warning(message: Warning | str, *_: object) -> None:
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning on one line, without the place in the code."""
     told = in_options(" ".join(str(message).split()))
     print(f"colk: {told}", file=sys.stderr)
