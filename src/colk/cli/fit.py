@@ -94,7 +94,8 @@ def _prepared(
     model: "TableModel", source: "Source", arguments: argparse.Namespace, goes_on: bool
 ) -> Iterator["Run"]:
     """Make a new run, or continue the run that is recorded in the notes of the model."""
-    from colk.cli.run import Place, Run
+    from colk.cli.place import Place
+    from colk.cli.run import Run
     from colk.tabular.record import RunRecord
 
     notes, place, record = model.notes, Place(), RunRecord()

@@ -1,7 +1,7 @@
 """A run of `colk fit`: one fit of files, or the stream of a pipe, and what is recorded of it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colk.cli.left_out import HeldOutRows
+from colk.cli.place import Place
 from colk.cli.quality import BaselineScores, Quality, coverage_of, cross_coverage
 from colk.cli.reader_thread import read_ahead
 from colk.cli.rejects import Rejects
@@ -21,10 +22,10 @@ from colk.model.sample import RowSample
 from colk.persistence import save
 from colk.tabular import TableModel
 from colk.tabular.left_out import LeftOutRows
-from colk.tabular.reading import Position, RowBatch, Source
+from colk.tabular.reading import RowBatch, Source
 from colk.tabular.record import Predicted, RunRecord, Score
 
-__all__ = ["Phase", "Place", "Run"]
+__all__ = ["Phase", "Run"]
 
 Phase = Literal["learn", "scan", "weights", "record", "done"]
 
@@ -43,48 +44,6 @@ _COSTS = {"scan": 1.0, "weights": 4.0, "record": 2.0}
 
 class _StoppedError(Exception):
     """The user has stopped the run."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """The place of a run in a stream.
-
-    Parameters
-    ----------
-    position : Position
-        Start of the batch that is being learned.
-    begun : bool
-        Whether the rejected rows of the batch were counted.
-    before, taken : int
-        Usable rows before the batch, and usable rows of the batch that were learned.
-    total : int
-        Number of usable rows learned in all runs.
-
-    Examples
-    --------
-    >>> Place.of({**Place(total=3).state, "taken": 1})
-    Place(position=Position(file=0, offset=0, line=1), begun=False, before=0, taken=1, total=3)
-    """
-
-    position: Position = field(default_factory=Position)
-    begun: bool = False
-    before: int = 0
-    taken: int = 0
-    total: int = 0
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """The place as a dictionary of numbers."""
-        return asdict(self)
-
-    @classmethod
-    def of(cls, state: Mapping[str, Any]) -> "Place":
-        """Check the numbers of a state; return its place."""
-        place = cls(**{**state, "position": Position(**state["position"])})
-        counts = (*asdict(place.position).values(), place.before, place.taken)
-        if any(type(each) is not int or each < 0 for each in (*counts, place.total)):
-            raise ValueError("numbers in the place of a run must be whole and at least 0")
-        return place
 
 
 class Run:
