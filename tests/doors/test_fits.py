@@ -60,7 +60,7 @@ class Task:
 
 
 TASKS = {
-    "huber": Task("price", settings=SMALL, has_weights=True),
+    "huber": Task("price", settings=QUICK, has_weights=True),
     "squared": Task("calm", settings={**QUICK, "loss": "squared"}, options=("--loss=squared",)),
     "pinball": Task(
         "price", settings={**QUICK, "loss": Pinball(0.9)}, options=("--loss=pinball(0.9)",)
@@ -218,17 +218,23 @@ TAKE_WEIGHTS = {"batches of 700", "batches of 9000"} | {
 }  # fmt: skip
 OF_TABLES = {"TableModel, Parquet", "TableModel, batches", "command", "process", "Dask, TableModel"}
 
-# Every door fits the first task, which has outliers. The other tasks take one door of each way that
-# rows arrive: batches, a file, a table and partitions. What a door adds to its way is the same for
-# every task: batches of another size, the reader of CSV, a client instead of a pool, a process.
-# Quantiles have no table: `test_refusals.py`.
-USUAL = ("batches of 9000", "Parquet", "TableModel, batches", "Dask, 3 parts", "command")
+# Every door fits the first task, which has outliers. The other tasks take two or three of the ways
+# in which rows arrive (batches, a file, a table, partitions), each another one. What a door adds to
+# its way is the same for every task: batches of another size, the reader of CSV, a client instead of
+# a pool, a process. Quantiles have no table: `test_refusals.py`.
 SOME = {
     "huber": tuple(DOORS),
+    "squared": ("batches of 9000", "command"),
+    "pinball": ("Parquet", "TableModel, batches"),
+    "two classes": ("batches of 9000", "Dask, 3 parts"),
+    "four classes": ("Parquet", "command"),
     "quantiles": ("batches of 9000", "Parquet", "Dask, 3 parts"),
-    "defaults": ("batches of 9000", "command"),
+    "cvar": ("TableModel, batches", "Dask, 3 parts"),
+    "variance": ("batches of 9000", "command"),
+    "entropic": ("Parquet", "Dask, 3 parts"),
+    "defaults": ("command",),
 }
-CASES = [(task, door) for task in TASKS for door in SOME.get(task, USUAL)]
+CASES = [(task, door) for task, doors in SOME.items() for door in doors]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from colk.tabular import TableModel
 
 river = pytest.importorskip("colk.river")
 
-N_ROWS, NAMES = 3000, ("a", "b", "c", "d")
+N_ROWS, NAMES = 2100, ("a", "b", "c", "d")
 FIRST_GAP = 20
 
 
