@@ -38,6 +38,7 @@ TITLES = {
     "polish": "Polishing the weights",
     "quantiles": "Coverage of quantiles",
     "race_streams": "Automatic kernel choice: streams",
+    "real_sets": "All methods on the real sets",
     "risk_costs": "What a risk costs: the mean loss",
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",

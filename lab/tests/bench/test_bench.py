@@ -278,10 +278,14 @@ def test_the_page_marks_parts_and_shows_places(tmp_path):
         for k, problem in enumerate(problems)
         for score in paired({"colk": (1.0 + k,), "b": (2.0 + k,), "c": (3.0,)}, "final", problem)
     ]
-    track = replace(fake_track(), parts=dict.fromkeys(problems, "final"))
+    parts = {**dict.fromkeys(problems, "final"), "set 9": "development", "set 10": "development"}
+    scores += paired({"colk": (1.0,), "b": (2.0,), "c": (3.0,)}, "development", "set 9")
+    scores += paired({"colk": (1.0,), "b": (2.0,), "c": (3.0,)}, "development", "set 10")
+    track = replace(fake_track(), parts=parts, chosen={"set 9": "widths & steps"})
     plan = BenchPlan(final=True)
     text = write_page([track], scores, plan, tmp_path, observe_origin(1.0, 1, 0)).read_text()
-    assert text.count("<small>final</small>") == 8
+    assert text.count("never: final") == 8
+    assert text.count("widths &amp; steps") == text.count("may be: development") == 1
     assert "Judged on the final sets only" in text
     assert "Mean places over 8 problems" in text
 

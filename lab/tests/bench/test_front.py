@@ -66,3 +66,30 @@ def test_each_number_is_in_the_table(page):
 def test_blocks_are_those_of_the_table(page, front):
     assert front.rewritten(PAGES[page], front.published()) == PAGES[page]
     assert {"promise", "bike"} <= set(re.findall(r"bench: (\w+)", PAGES[page]))
+
+
+def test_the_page_of_the_site_leads_back_to_it(front):
+    page = front.with_navigation("<html><body>\n<h1>colk compared</h1></body></html>")
+    links = re.findall(r'href="([^"]+)"', page)
+    assert links[0] == "index.html"
+    assert {"guide/index.html", "measurements.html"} <= set(links)
+    assert page.index("<nav") < page.index("<h1>")
+
+
+def test_the_table_of_real_sets_is_ordered_by_error():
+    from colk_lab.bench.cells import CellScore
+    from colk_lab.tables.real_sets import rows_of
+
+    def scored(problem, peer, error, part):
+        values = {"error": error, "fit time": 2.0, "bytes": 3000.0}
+        return [CellScore("regression", problem, peer, seed, values, part) for seed in range(2)]
+
+    scores = [
+        each
+        for problem, part in (("a", "final"), ("b", "final"), ("c", "development"))
+        for peer, error in (("colk", 1.0), ("other", 0.5 if part == "final" else 9.0))
+        for each in scored(problem, peer, error, part)
+    ]
+    (first, second) = rows_of(scores)
+    assert first == ["Regression on real sets, 2", "other", "0.500 ± 0.000", "2.0", "3,000"]
+    assert second[1:3] == ["colk", "1.000 ± 0.000"]

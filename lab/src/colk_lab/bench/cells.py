@@ -152,6 +152,8 @@ class Track:
     parts : mapping of str to str
         The part of each problem: "development" if it may be used for choices, or "final". Default:
         problems without parts, such as generators.
+    chosen : mapping of str to str
+        The rules of colk that were chosen on a problem. Default: none.
     overlap : float, default=0.0
         Rows for testing divided by rows for training, if seeds are random splits of the same rows.
     """
@@ -166,6 +168,7 @@ class Track:
     ours: str = "colk"
     remarks: Callable[[Sequence[CellScore]], list[str]] = lambda scores: []
     parts: Mapping[str, str] = field(default_factory=dict)
+    chosen: Mapping[str, str] = field(default_factory=dict)
     overlap: float = 0.0
 
 

@@ -21,7 +21,7 @@ from colk_lab.places import draw_places, places
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_page"]
+__all__ = ["medians", "write_page"]
 
 # Width of a letter and height of a line in a figure, in points.
 _LETTER, _LINE = 5.0, 10.0
@@ -63,19 +63,22 @@ def _peers(found: Summaries) -> list[str]:
 
 
 def _main_table(track: Track, found: Summaries) -> dict[str, Any]:
-    """Return the table of the first measure, with a row per peer and a column per problem."""
+    """Return the table of the first measure, with a row per problem and a column per peer."""
     measure, peers = track.measures[0], _peers(found)
-    best = {
-        problem: min(by_peer, key=lambda peer: measure.badness(by_peer[peer].mean))
-        for problem, by_peer in found.items()
-    }
-    rows = [
-        (peer, [_cell(found[p].get(peer), measure.digits, best[p] == peer) for p in found])
-        for peer in peers
-    ]
-    marks = {"development": "dev.", "final": "final", "": ""}
-    head = [(problem, marks[track.parts.get(problem, "")]) for problem in found]
+    rows = []
+    for problem, by_peer in found.items():
+        best = min(by_peer, key=lambda peer: measure.badness(by_peer[peer].mean))
+        cells = [_cell(by_peer.get(peer), measure.digits, best == peer) for peer in peers]
+        rows.append((problem, [*([_use(track, problem)] if track.parts else []), *cells]))
+    head = ["used for choices", *peers] if track.parts else peers
     return {"head": head, "rows": rows, "caption": measure.text}
+
+
+def _use(track: Track, problem: str) -> Markup:
+    """Return a table cell that says whether a rule of colk was chosen on a problem."""
+    part, chosen = track.parts.get(problem, ""), track.chosen.get(problem, "")
+    texts = {"final": "never: final", "development": chosen or "may be: development"}
+    return Markup('<td class="use">{}</td>').format(texts.get(part, "drawn"))
 
 
 def relative(found: Summaries, floor: float = 0.0) -> dict[str, float]:
@@ -106,10 +109,10 @@ def _peer_table(
     others, to_colk = track.measures[1:], ratios(track, scores)
     if not others:
         return None
-    medians = {measure.name: _medians(scores, measure) for measure in others}
+    of_peers = {measure.name: medians(scores, measure) for measure in others}
     rows = []
     for peer in _peers(found):
-        values = [medians[measure.name].get(peer) for measure in others]
+        values = [of_peers[measure.name].get(peer) for measure in others]
         summaries = [None if value is None else SeedSummary(value, 0.0) for value in values]
         rows.append((peer, [_cell(each, 3, False) for each in (to_colk.get(peer), *summaries)]))
     head = [f"{track.measures[0].name} / colk's", *(measure.name for measure in others)]
@@ -117,7 +120,8 @@ def _peer_table(
     return {"head": head, "rows": rows, "captions": captions}
 
 
-def _medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
+def medians(scores: Sequence[CellScore], measure: Measure) -> dict[str, float]:
+    """Return the median of a measure over problems, by peer."""
     found: dict[str, list[float]] = {}
     for by_peer in summarise(scores, measure.name).values():
         for peer, summary in by_peer.items():
@@ -157,7 +161,7 @@ def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Mar
     def paint(figure: "Figure") -> None:
         for place, cost in enumerate(costs):
             axes = figure.add_subplot(1, len(costs), place + 1)
-            values = _medians(scores, cost)
+            values = medians(scores, cost)
             points = {peer: (values[peer], ratio) for peer, ratio in shares.items()}
             for peer, point in points.items():
                 color = "#D55E00" if peer.startswith(track.ours) else "#0072B2"

@@ -1,14 +1,14 @@
 """Write the numbers and figures of the README and of the site's home page.
 
-    colk bench --out FOLDER
-    colk bench --out AGAIN
-    python -m colk_lab.tables same_scores FOLDER AGAIN
+    colk bench --final --jobs 2 --out FOLDER
     python -m colk_lab.tables front_figures FOLDER
-    python -m pytest tests/docs/test_front.py
+    python -m colk_lab.tables real_sets
+    python -m pytest lab/tests/bench/test_front.py
 
-A run of the benchmark is copied to docs/bench, and the blocks of README.md and docs/index.md that
-begin with `<!-- bench: NAME -->` are written from its CSV file. Without FOLDER the last copied run
-is used. Each figure is the last one that an example of the gallery shows.
+A run of the benchmark is copied to docs/bench, with the site's navigation on its page. The blocks
+of README.md and docs/index.md that begin with `<!-- bench: NAME -->` are written from its CSV file.
+Without FOLDER the last copied run is used. Each figure is the last one that an example of the
+gallery shows.
 """
 
 import argparse
@@ -117,6 +117,16 @@ def published() -> list[CellScore]:
     return read_csv((BENCH / "bench.csv").read_text("utf-8"))
 
 
+def with_navigation(page: str) -> str:
+    """Return the page of a run with links to the site's home page and its parts."""
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    entries = re.findall(r"^[\w/]+$", index.rpartition("```{toctree}")[2], re.M)
+    names = {name: name.partition("/")[0].capitalize() for name in entries}
+    links = {"index": "colk", **names} | ({"api/index": "API"} if "api/index" in names else {})
+    line = " · ".join(f'<a href="{name}.html">{text}</a>' for name, text in links.items())
+    return page.replace("<body>", f'<body>\n<nav aria-label="Site">{line}</nav>', 1)
+
+
 def draw() -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -136,8 +146,9 @@ def main() -> None:
     folder = parser.parse_args().folder
     if folder is not None:
         BENCH.mkdir(exist_ok=True)
-        for name in ("bench.csv", "bench.html"):
-            shutil.copyfile(folder / name, BENCH / name)
+        shutil.copyfile(folder / "bench.csv", BENCH / "bench.csv")
+        page = with_navigation((folder / "bench.html").read_text("utf-8"))
+        (BENCH / "bench.html").write_text(page, "utf-8")
     for page in PAGES:
         page.write_text(rewritten(page.read_text("utf-8"), published()), "utf-8")
         print(page.relative_to(ROOT))

@@ -133,7 +133,6 @@ def told(each: DataSet) -> str:
     """Return what a reader must know of a set."""
     facts = [f"{each.rows:,} rows × {each.features}, {each.source}"]
     facts += [f"with {each.kinds}"] if each.kinds else []
-    facts += [f"chosen on it: {each.chosen}"] if each.chosen else []
     facts += [f"seen by {each.seen} before"] if each.seen else []
     return "; ".join(facts) + ". " + each.note
 
@@ -147,6 +146,7 @@ def _track(key: str, title: str, sets: Mapping[str, DataSet], *measures: Measure
         lambda plan: _cells(sets, plan),
         {each.name: told(each) for each in sets.values()},
         parts={each.name: each.part for each in sets.values()},
+        chosen={each.name: each.chosen for each in sets.values()},
         overlap=TEST_SHARE / (1.0 - TEST_SHARE),
     )
 

@@ -208,5 +208,6 @@ TRACK = Track(
     },
     remarks=fried,
     parts={name: each.part for name, each in _SETS.items()},
+    chosen={name: each.chosen for name, each in _SETS.items()},
     overlap=TEST_SHARE / (1.0 - TEST_SHARE),
 )

@@ -87,12 +87,12 @@ def _track(key: str, title: str, question: str, is_classifier: bool, measure: Me
         lambda plan: _cells(plan, is_classifier),
         {each.name: _told(each) for each in own},
         parts={each.name: each.part for each in own},
+        chosen={each.name: each.chosen for each in own},
     )
 
 
 def _told(each: RealStream) -> str:
-    chosen = f" Chosen on it: {each.chosen}." if each.chosen else ""
-    return f"{each.rows:,} samples, {each.source}.{chosen} {each.note}"
+    return f"{each.rows:,} samples, {each.source}. {each.note}"
 
 
 REGRESSION_TRACK = _track(
