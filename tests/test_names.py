@@ -17,6 +17,7 @@ SHARED = {
     "COLKRegressor": "River: the classes of `colk.river` have the names of their models",
     "ConformalClassifier": "River: the classes of `colk.river` have the names of their models",
     "ConformalRegressor": "River: the classes of `colk.river` have the names of their models",
+    "Task": "that of `colk_lab` runs in a process, that of the engine in a thread",
     "DriftDetector": "River: the detector of `colk.learners` with the base class of River",
 }
 

@@ -32,7 +32,7 @@ def efficiency(seconds: dict[str, float]) -> float:
     return seconds["rows"] / sum(seconds.values())
 
 
-class Workers:
+class ModelOfCluster:
     """What passes of one worker and of two took."""
 
     def __init__(self, measured: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Model:
 
 def report_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the columns and the rows of the table."""
-    workers, measured = Workers(found["workers"]), found["workers"]
+    workers, measured = ModelOfCluster(found["workers"]), found["workers"]
     names, model = [*PASSES, "yardstick"], Model(found)
     sizes, orders = list(found["rows"]), list(found["atoms"])
     rows = []
@@ -164,7 +164,7 @@ def _draw_times(axes: Any, found: dict[str, Any]) -> None:
 
 def _draw_gains(axis: Any, workers: dict[str, Any]) -> None:
     names = [*PASSES, "yardstick"]
-    gains = [median(Workers(workers).gains(name)) for name in names]
+    gains = [median(ModelOfCluster(workers).gains(name)) for name in names]
     bars = axis.bar(names, gains, width=0.5, color=["C0", "C1", "0.6"])
     axis.bar_label(bars, fmt="%.2f")
     axis.axhline(2.0, color="0.5", linestyle=":")
@@ -176,7 +176,7 @@ def _draw_gains(axis: Any, workers: dict[str, Any]) -> None:
 
 
 def _draw_model(axis: Any, found: dict[str, Any]) -> None:
-    model, workers, measured = Model(found), Workers(found["workers"]), [1.0]
+    model, workers, measured = Model(found), ModelOfCluster(found["workers"]), [1.0]
     for number, name in enumerate(PASSES):
         values = [efficiency(model.seconds(name, count)) for count in COUNTS]
         axis.semilogx(COUNTS, values, f"C{number}-", label=name)
