@@ -8,6 +8,7 @@ from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
 from colk.compressors import KOMP
+from colk.conformal.conditional import fit_conditional
 from colk.conformal.tails import RecentValues
 from colk.errors import FileFormatError
 from colk.kernels import Laplacian
@@ -28,6 +29,9 @@ LOCAL_VIEWS = len(_BANDWIDTHS)
 # residuals are clipped at _FAR units, so that a gross target does not matter for long.
 _MEMORY, _TYPICAL, _FAR = 200, 0.8, 10.0
 
+# `fit` needs this many samples to find how their spread depends on x.
+_FEWEST = 30
+
 
 @stored.stores(
     coverage=stored.Number(above=0.0, at_most=1.0),
@@ -41,7 +45,8 @@ class LocalQuantiles:
     Three learners with different bandwidths (`colk.learners.QuantileCOLK` with forgetting="auto")
     learn them from the residuals of a stream; `TrackedInterval` mixes their
     results. Features are scaled by their running means and standard deviations, residuals by a
-    running quantile of their size. A gap (NaN) counts as the mean.
+    running quantile of their size. A gap (NaN) counts as the mean. After `fit`, one learner has the
+    quantiles of `fit_conditional`.
 
     Parameters
     ----------
@@ -78,7 +83,7 @@ class LocalQuantiles:
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> "LocalQuantiles":
         found, features, learners = cls(values["coverage"]), values["features"], values["learners"]
-        if len(learners) != (0 if features is None else LOCAL_VIEWS):
+        if len(learners) not in ((0,) if features is None else (1, LOCAL_VIEWS)):
             raise FileFormatError("quantiles of residuals need a scale and their learners")
         if len(values["sizes"]) > _MEMORY:
             raise FileFormatError("too many sizes of residuals are stored")
@@ -94,6 +99,11 @@ class LocalQuantiles:
     def _loss(self) -> Quantiles:
         tail = 0.5 * (1.0 - self.coverage)
         return Quantiles((tail, 1.0 - tail))
+
+    @property
+    def n_views(self) -> int:
+        """Number of learners: 1 after `fit`."""
+        return len(self._learners) or LOCAL_VIEWS
 
     @property
     def n_features(self) -> int:
@@ -116,9 +126,32 @@ class LocalQuantiles:
             Points.
         """
         if self._features is None:
-            return np.zeros((len(X), LOCAL_VIEWS, 2))
+            return np.zeros((len(X), self.n_views, 2))
         points = self._features.scaled(self._filled(X, self._features))
         return self._unit * np.stack([each.predict(points) for each in self._learners], axis=1)
+
+    def fit(self, X: Any, residuals: Array) -> Array:
+        """Start from exchangeable samples; return both quantiles of each one if it is left out.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        residuals : array of shape (n, 2)
+            Targets minus both predicted ends.
+        """
+        if np.shape(X)[1] == 0 or len(residuals) < _FEWEST:
+            return np.zeros(residuals.shape)
+        self._features, ones = RunningScale(np.shape(X)[1]), np.ones(len(residuals))
+        points = np.array(X, dtype=np.float64)
+        gaps = np.isnan(points)
+        points[gaps] = np.broadcast_to(np.nanmean(points, axis=0), points.shape)[gaps]
+        self._features = self._features.merged(points, ones)
+        self._sizes = RecentValues((_MEMORY,), 1, np.abs(residuals).mean(axis=1, keepdims=True))
+        scaled = np.clip(residuals / self._unit, -_FAR, _FAR)
+        found = fit_conditional(self._features.scaled(points), scaled, self._loss)
+        self._learners = [found.learner]
+        return self._unit * found.left_out
 
     def update(self, X: Any, residuals: Array) -> None:
         """Learn from samples in their order.

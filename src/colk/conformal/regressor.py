@@ -181,9 +181,7 @@ class ConformalRegressor(Guarded):
         """Calibrate by samples that a fitted model has not seen: split conformal prediction.
 
         If new samples are exchangeable with these, their targets lie in the intervals with the
-        constructor's `coverage` as probability, or more. With `local`, the quantiles of the
-        residuals are learned from every second sample, and the others calibrate. `learn` continues
-        from here.
+        constructor's `coverage` as probability, or more. `learn` continues from here.
 
         Parameters
         ----------
@@ -195,8 +193,7 @@ class ConformalRegressor(Guarded):
         if not self._has_learned:
             raise ValueError("the model is not fitted; use fit, or fit the model first")
         targets = check_vector(y, n_rows_of(X), "y")
-        ends = self._ends(X)
-        self._rule.calibrate(self._points(X), targets[:, None] - ends)
+        self._rule.calibrate(self._points(X), self._ends(X), targets)
         return self
 
     @locked
@@ -224,13 +221,14 @@ class ConformalRegressor(Guarded):
             self.model.fit(X, targets)
         if is_fitted and not self.model.encoder_.effects:
             residuals = left_out_residuals(self.model, X, targets)
-            self._rule.calibrate(self._points(X), np.column_stack([residuals, residuals]))
+            left_out = targets - residuals
+            self._rule.calibrate(self._points(X), np.column_stack([left_out, left_out]), targets)
         else:
             order = np.random.default_rng(random_state).permutation(n)
             size = max(1, 3 * n // 4)
             self.model.fit(rows[order[:size]], targets[order[:size]])
             rest = rows[order[size:]]
-            self._rule.calibrate(self._points(rest), targets[order[size:], None] - self._ends(rest))
+            self._rule.calibrate(self._points(rest), self._ends(rest), targets[order[size:]])
         self._has_learned = True
         return self
 

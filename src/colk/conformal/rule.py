@@ -8,7 +8,7 @@ from colk import _stored as stored
 from colk._validation import Array
 from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.levels import check_coverage
-from colk.conformal.local import LOCAL_VIEWS, LocalQuantiles
+from colk.conformal.local import LocalQuantiles
 from colk.conformal.series import SERIES_VIEWS, ErrorForecast
 from colk.conformal.tracked import TrackedInterval
 from colk.errors import FileFormatError
@@ -62,13 +62,18 @@ class IntervalRule:
             raise ValueError("an AdaptiveInterval has neither local nor series: use rule=None")
         self.local = LocalQuantiles(self.coverage) if local else None
         self.series = ErrorForecast() if series else None
-        self._n_views = max(LOCAL_VIEWS * bool(local) + SERIES_VIEWS * bool(series), 1)
-        self.interval: AdaptiveInterval | TrackedInterval = (
-            TrackedInterval(self._n_views)
-            if adaptive is None
-            else AdaptiveInterval(adaptive.rate, adaptive.window)
-        )
+        self.interval: AdaptiveInterval | TrackedInterval
+        if adaptive is None:
+            self.interval = TrackedInterval(self._n_views)
+        else:
+            self.interval = AdaptiveInterval(adaptive.rate, adaptive.window)
         self.interval.follow(self.coverage)
+
+    @property
+    def _n_views(self) -> int:
+        """Number of predictions of each end."""
+        local = 0 if self.local is None else self.local.n_views
+        return max(local + SERIES_VIEWS * (self.series is not None), 1)
 
     @property
     def adaptive(self) -> AdaptiveInterval | None:
@@ -89,20 +94,20 @@ class IntervalRule:
             rule = cls(values["coverage"], local is not None, series is not None, adaptive)
         except ValueError as error:
             raise FileFormatError(str(error)) from error
-        if adaptive is None and interval.n_views != rule._n_views:
-            raise FileFormatError("the intervals have another number of views than their rule")
         if local is not None and local.coverage != rule.coverage:
             raise FileFormatError("the quantiles of the residuals have another coverage")
         if rule.coverage not in interval.coverages:
             raise FileFormatError(f"no intervals of coverage {rule.coverage} are stored")
         rule.local, rule.series, rule.interval = local, series, interval
+        if adaptive is None and interval.n_views != rule._n_views:
+            raise FileFormatError("the intervals have another number of views than their rule")
         return rule
 
     def _views(self, points: Array, predicted: Array) -> Array:
         """Return the predicted ends of each view, of shape (n, views, 2)."""
         offsets = []
         if self.local is not None:
-            offsets.append(self.local.predict(points))
+            offsets.append(self.local.predict(_with_forecast(points, predicted)))
         if self.series is not None:
             offsets.append(np.repeat(self.series.predict(len(points))[:, :, None], 2, axis=2))
         if not offsets:
@@ -138,7 +143,7 @@ class IntervalRule:
         """
         residuals = y[:, None, None] - self._views(points, predicted)
         self.interval.update(residuals[:, :, 0], residuals[:, :, 1])
-        self._learn_views(points, y - predicted.mean(axis=1))
+        self._learn_views(_with_forecast(points, predicted), y - predicted.mean(axis=1))
 
     def _learn_views(self, points: Array, errors: Array) -> None:
         if self.local is not None:
@@ -146,26 +151,33 @@ class IntervalRule:
         if self.series is not None:
             self.series.update(errors)
 
-    def calibrate(self, points: Array, residuals: Array) -> None:
+    def calibrate(self, points: Array, predicted: Array, y: Array) -> None:
         """Start from samples that the model has not seen.
 
-        With `local`, every second sample gives the quantiles, and the others calibrate. With
-        `series`, the samples are learned one by one in their order, as on a stream.
+        With `local`, the quantiles of the residuals are fitted to all samples, and the quantiles
+        without a sample calibrate it. With `series`, the samples are learned one by one in their
+        order, as on a stream.
 
         Parameters
         ----------
-        points : array of shape (n, p)
-            The points.
-        residuals : array of shape (n, 2)
-            Targets minus predicted ends.
+        points, predicted, y : array
+            As in `learn`; the model has not seen the samples.
         """
         if self.series is not None:
-            for point, residual in zip(points, residuals, strict=True):
-                self.learn(point[None], -residual[None], np.zeros(1))
+            for i in range(len(y)):
+                self.learn(points[i : i + 1], predicted[i : i + 1], y[i : i + 1])
             return
+        left = residuals = y[:, None] - predicted
         if self.local is not None:
             self.local = LocalQuantiles(self.coverage)
-            self.local.update(points[::2], residuals[::2].mean(axis=1))
-            points, residuals = points[1::2], residuals[1::2]
-        left = -self._views(points, -residuals)
-        self.interval.calibrate(left[:, :, 0], left[:, :, 1])
+            left = residuals - self.local.fit(_with_forecast(points, predicted), residuals)
+            followed, self.interval = self.interval.coverages, TrackedInterval(self._n_views)
+            for coverage in followed:
+                self.interval.follow(coverage)
+            left = np.repeat(left[:, None], self._n_views, axis=1)
+        self.interval.calibrate(left[..., 0], left[..., 1])
+
+
+def _with_forecast(points: Array, predicted: Array) -> Array:
+    """Return the features of `LocalQuantiles`: those of the points, and the prediction."""
+    return np.column_stack([points, predicted.mean(axis=1)]) if points.shape[1] else points
