@@ -7,7 +7,7 @@ So the interval also covers the nominal share, up to that term, if the samples a
 in regions, in groups, and under shifts of x that f describes.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def _try(kernel: Kernel, X: Array, y: Array, loss: Quantiles) -> _Tried:
     atoms.learn(X, y.mean(axis=1))
     start = KernelExpansion(kernel, atoms.function.atoms, np.zeros(atoms.n_atoms))
     span, samples = Span(kernel, X, start.atoms), LeaveOneOut if n > _FEW else CrossValidation
-    last = np.arange(n) if n > _FEW else np.random.default_rng(0).permutation(n) % _FOLDS
+    last: Any = np.arange(n) if n > _FEW else np.random.default_rng(0).permutation(n) % _FOLDS
     found = [
         samples(X, y[:, k], ones, last).fit(start, span, 0.0, level, _LEAST)
         for k, level in enumerate(loss.levels)

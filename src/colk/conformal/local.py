@@ -130,23 +130,36 @@ class LocalQuantiles:
         points = self._features.scaled(self._filled(X, self._features))
         return self._unit * np.stack([each.predict(points) for each in self._learners], axis=1)
 
-    def fit(self, X: Any, residuals: Array) -> Array:
+    def features(self, X: Array, predicted: Array) -> Array:
+        """Return the points, after `fit` with the prediction as one more feature.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Points.
+        predicted : array of shape (n, 2)
+            The predicted ends.
+        """
+        return X if self.n_views > 1 else np.column_stack([X, predicted.mean(axis=1)])
+
+    def fit(self, X: Array, predicted: Array, residuals: Array) -> Array:
         """Start from exchangeable samples; return both quantiles of each one if it is left out.
 
         Parameters
         ----------
         X : array of shape (n, p)
             Points.
+        predicted : array of shape (n, 2)
+            The predicted ends.
         residuals : array of shape (n, 2)
             Targets minus both predicted ends.
         """
         if np.shape(X)[1] == 0 or len(residuals) < _FEWEST:
             return np.zeros(residuals.shape)
-        self._features, ones = RunningScale(np.shape(X)[1]), np.ones(len(residuals))
-        points = np.array(X, dtype=np.float64)
+        points = np.column_stack([np.asarray(X, dtype=np.float64), predicted.mean(axis=1)])
         gaps = np.isnan(points)
         points[gaps] = np.broadcast_to(np.nanmean(points, axis=0), points.shape)[gaps]
-        self._features = self._features.merged(points, ones)
+        self._features = RunningScale(points.shape[1]).merged(points, np.ones(len(points)))
         self._sizes = RecentValues((_MEMORY,), 1, np.abs(residuals).mean(axis=1, keepdims=True))
         scaled = np.clip(residuals / self._unit, -_FAR, _FAR)
         found = fit_conditional(self._features.scaled(points), scaled, self._loss)

@@ -107,12 +107,15 @@ class IntervalRule:
         """Return the predicted ends of each view, of shape (n, views, 2)."""
         offsets = []
         if self.local is not None:
-            offsets.append(self.local.predict(_with_forecast(points, predicted)))
+            offsets.append(self.local.predict(self._features(points, predicted)))
         if self.series is not None:
             offsets.append(np.repeat(self.series.predict(len(points))[:, :, None], 2, axis=2))
         if not offsets:
             return predicted[:, None]
         return np.asarray(predicted[:, None] + np.concatenate(offsets, axis=1))
+
+    def _features(self, points: Array, predicted: Array) -> Array:
+        return points if self.local is None else self.local.features(points, predicted)
 
     def ends(self, coverage: float, points: Array, predicted: Array) -> Array:
         """Return the ends of intervals of any nominal coverage, of shape (n, 2).
@@ -143,7 +146,7 @@ class IntervalRule:
         """
         residuals = y[:, None, None] - self._views(points, predicted)
         self.interval.update(residuals[:, :, 0], residuals[:, :, 1])
-        self._learn_views(_with_forecast(points, predicted), y - predicted.mean(axis=1))
+        self._learn_views(self._features(points, predicted), y - predicted.mean(axis=1))
 
     def _learn_views(self, points: Array, errors: Array) -> None:
         if self.local is not None:
@@ -170,14 +173,9 @@ class IntervalRule:
         left = residuals = y[:, None] - predicted
         if self.local is not None:
             self.local = LocalQuantiles(self.coverage)
-            left = residuals - self.local.fit(_with_forecast(points, predicted), residuals)
+            left = residuals - self.local.fit(points, predicted, residuals)
             followed, self.interval = self.interval.coverages, TrackedInterval(self._n_views)
             for coverage in followed:
                 self.interval.follow(coverage)
             left = np.repeat(left[:, None], self._n_views, axis=1)
         self.interval.calibrate(left[..., 0], left[..., 1])
-
-
-def _with_forecast(points: Array, predicted: Array) -> Array:
-    """Return the features of `LocalQuantiles`: those of the points, and the prediction."""
-    return np.column_stack([points, predicted.mean(axis=1)]) if points.shape[1] else points

@@ -96,8 +96,7 @@ class ConformalRegressor(Guarded, base.Wrapper, base.Regressor):  # type: ignore
         model = cls(values["regressor"], rule.coverage, local, series, rule.adaptive)
         model._rule, model._has_learned = rule, values["has_learned"]
         model._names = values["names"]
-        names = values["names"]
-        if local and rule.local.n_features != len(names) + bool(names):
+        if local and rule.local.n_features != len(values["names"]):
             raise FileFormatError("the quantiles of the residuals have other features")
         return model
 
