@@ -220,7 +220,7 @@ OF_TABLES = {"TableModel, Parquet", "TableModel, batches", "command", "process",
 
 # Every door fits the first task, which has outliers. The other tasks take two or three of the ways
 # in which rows arrive (batches, a file, a table, partitions), each another one. What a door adds to
-# its way is the same for every task: batches of another size, the reader of CSV, a client, a process.
+# its way is the same for every task: batches of another size, the reader of CSV, a client.
 # Quantiles have no table: `test_refusals.py`.
 SOME = {
     "huber": tuple(DOORS),
