@@ -166,7 +166,7 @@ def test_noise_makes_a_theorem_harder_to_confirm():
 
 def test_a_run_that_is_too_small_counts_the_estimates():
     found = verdict([GOOD, BAD, WIDE], RunPlan(runs=4))
-    assert found.told == "not enough runs; estimates agree in 2 of 3"
+    assert found.told == "open: 2 of 3 agree"
     assert verdict([GOOD, BAD, WIDE], RunPlan()).told == "holds in 1 of 3"
     assert verdict([GOOD, GOOD], RunPlan()).told == "holds"
 

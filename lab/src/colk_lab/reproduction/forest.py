@@ -6,6 +6,7 @@ The report's template draws the plot in HTML and SVG, so it has the page's font 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 from colk_lab.pages.formulas import plain
 from colk_lab.reproduction.verdict import Check, State, Verdict
@@ -14,8 +15,8 @@ from colk_lab.reproduction.words import MINUS, percent, show, span
 __all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
-# Smallest distance between two ticks, as a share of the width.
-_GAP = 0.28
+# Smallest distance between two ticks, as a share of the width, and between those of a narrow plot.
+_GAP, _APART = 0.28, 0.5
 # Distance of additional ticks from the ends, if an axis has too few.
 _OUTER = 0.1
 # Smallest distance of a tick from the ends of the axis. Labels closer than _END shift inwards.
@@ -35,13 +36,10 @@ class Tick:
         Position from 0 to 1.
     text : str
         The label.
-    narrow : bool
-        Whether a narrow screen has room for the label.
     """
 
     place: float
     text: str
-    narrow: bool
 
     @property
     def shift(self) -> str:
@@ -90,8 +88,8 @@ class Forest:
         The protocols or phases that are compared; one empty name if there is only one.
     groups : dict
         For each title of a part, a dict from labels to the lines of the columns.
-    ticks : list of Tick
-        Ticks of the axis, which all columns share.
+    ticks, pair : list of Tick
+        Ticks of the axis, which all columns share, and the two that a narrow plot has room for.
     axis : str
         Name of the axis.
     """
@@ -99,6 +97,7 @@ class Forest:
     columns: list[str]
     groups: dict[str, dict[str, list[Line | None]]]
     ticks: list[Tick]
+    pair: list[Tick]
     axis: str
 
 
@@ -132,19 +131,35 @@ class Axis:
         return 100.0 * math.expm1(scaled) if self.unit == "%" else scaled
 
     def ticks(self) -> "list[Tick]":
-        """Choose at least two ticks that do not overlap, the most useful values first.
+        """Choose at least two ticks that do not overlap, the most useful values first."""
+        found: list[Tick] = []
+        for tick in self._candidates():
+            if all(abs(tick.place - other.place) >= _GAP for other in found):
+                found.append(tick)
+        return found
 
-        A narrow screen shows the labels of the first and the last only.
-        """
-        found: dict[float, str] = {}
+    def pair(self) -> "list[Tick]":
+        """Choose two ticks for a narrow plot, the most useful values that are far apart."""
+
+        def distance(ticks: tuple[Tick, Tick]) -> float:
+            return abs(ticks[0].place - ticks[1].place)
+
+        pairs = list(combinations(self._candidates(), 2))
+        far = [ticks for ticks in pairs if distance(ticks) >= _APART]
+        return list(far[0] if far else max(pairs, key=distance, default=()))
+
+    def _candidates(self) -> "list[Tick]":
+        """Return ticks inside the axis: useful values, then values near the ends."""
         ends = (_one_digit(self.value(share)) for share in (1.0 - _OUTER, _OUTER))
-        for value in (*self._useful(), *ends):
-            place = self.place(value)
-            inside = self.low <= value <= self.high and _EDGE <= place <= 1.0 - _EDGE
-            if inside and all(abs(place - other) >= _GAP for other in found):
-                found[place] = _tick(value, self.unit)
-        outer = (min(found, default=0.0), max(found, default=0.0))
-        return [Tick(place, text, place in outer) for place, text in found.items()]
+        ticks = {
+            value: Tick(self.place(value), _tick(value, self.unit))
+            for value in (*self._useful(), *ends)
+        }
+        return [
+            tick
+            for value, tick in ticks.items()
+            if self.low <= value <= self.high and _EDGE <= tick.place <= 1.0 - _EDGE
+        ]
 
     def _useful(self) -> tuple[float, ...]:
         """Return candidates for ticks: round numbers, and common percentages."""
@@ -230,7 +245,7 @@ def forest(verdict: Verdict) -> Forest:
             groups[title][label] = [
                 _line(found[column], scale) if column in found else None for column in columns
             ]
-    return Forest(columns, groups, scale.ticks(), _AXES[verdict.unit])
+    return Forest(columns, groups, scale.ticks(), scale.pair(), _AXES[verdict.unit])
 
 
 def _line(check: Check, scale: Axis) -> Line:

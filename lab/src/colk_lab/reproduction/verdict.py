@@ -178,7 +178,7 @@ class Verdict:
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan()).outcome
     'holds'
     >>> Verdict(**told, rule="Below 0.", parts=[part], plan=RunPlan(runs=2)).told
-    'not enough runs; estimates agree in 1 of 1'
+    'open: 1 of 1 agree'
     """
 
     short: str
@@ -212,7 +212,7 @@ class Verdict:
     def told(self) -> str:
         """The verdict with the number of parts that support the claim.
 
-        If there are not enough runs, it counts the parts whose estimate lies in its region.
+        If there are not enough runs or samples, it counts the parts whose estimate agrees.
         """
         count, total = sum(part.state == "supports" for part in self.parts), len(self.parts)
         if self.outcome == "holds in part":
@@ -220,7 +220,7 @@ class Verdict:
         if self.outcome in ("holds", "does not hold"):
             return self.outcome
         agree = sum(part.agrees for part in self.parts)
-        return f"{self.outcome}; estimates agree in {agree} of {total}"
+        return f"open: {agree} of {total} agree"
 
     @property
     def checks(self) -> list[Check]:

@@ -206,7 +206,7 @@ def _convexity(results: dict[float, Sequence[Result]], plan: RunPlan) -> Verdict
         gaps = np.concatenate([result["gap"] for result in found])
         above = int((gaps > 1e-9).sum())
         checks.append(Check(rf"$\eta = {weight:g}$", _worst(100.0 * above / len(gaps)), high=0.0))
-        told.append(rf"{above} of {len(gaps)} with $\eta = {weight:g}$")
+        told.append(rf"{above} of {len(gaps)} cases with $\eta = {weight:g}$")
         numbers.append(Measured(rf"largest excess, $\eta = {weight:g}$", float(gaps.max())))
     return Verdict(
         short="the semivariance makes the problem convex",
@@ -216,7 +216,7 @@ def _convexity(results: dict[float, Sequence[Result]], plan: RunPlan) -> Verdict
         where="Section II, Example 1",
         found=[
             r"At random functions, the mean plus $\eta$ times the semivariance of the squared loss "
-            f"is larger in the middle than the mean of both ends in {' and '.join(told)} cases. "
+            f"is larger in the middle than the mean of both ends in {' and in '.join(told)}. "
             "The semivariance is convex in the losses, but it falls if a loss below the mean rises."
         ],
         rule="A convex function is never larger in the middle, so one such case contradicts the "

@@ -167,7 +167,7 @@ def stationarity_verdict(results: Sequence[Result], plan: RunPlan) -> Verdict:
     ]
     late = slope_interval(horizons(plan)[-3:], least_gradients(results, plan).mean(axis=1)[-3:])
     others = [
-        f"{exponent(found.value)} at {ratio:g} times"
+        f"{exponent(found.value)} at {show(ratio)} times"
         for ratio, found in slopes.items()
         if ratio < 1
     ]
