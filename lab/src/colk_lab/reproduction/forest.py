@@ -16,7 +16,7 @@ __all__ = ["Axis", "Forest", "Line", "Tick", "axis", "forest", "region"]
 
 _PERCENT_TICKS = (0.0, -50.0, 100.0, -90.0, 900.0, 9900.0, -20.0, 25.0, -99.0, -5.0, 5.0, -1.0, 1.0)
 # Smallest distance between two ticks, as a share of the width, and between those of a narrow plot.
-_GAP, _APART = 0.28, 0.5
+_GAP, _APART = 0.28, 0.55
 # Distance of additional ticks from the ends, if an axis has too few.
 _OUTER = 0.1
 # Smallest distance of a tick from the ends of the axis. Labels closer than _END shift inwards.

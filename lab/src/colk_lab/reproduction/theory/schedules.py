@@ -263,8 +263,8 @@ def _rates_of_order(
     said = ", ".join(f"{exponent(slope.value)} ({name})" for name, slope in found.items())
     return Verdict(
         short="the model order grows with the accuracy as Theorem 2 and Table I say",
-        claim=r"Theorem 2: an accuracy $\delta$ needs $O((1/\delta)^{2p})$ atoms; by Table I it "
-        r"needs $O((1/\delta)^p)$.",
+        claim=r"An accuracy $\delta$ needs $O((1/\delta)^{2p})$ atoms by Theorem 2, and "
+        r"$O((1/\delta)^p)$ by Table I.",
         quote=r"… an model complexity upper bound $M$ as … $M \geq O(\max \{(5Z_3/\delta)^{2p}, "
         r"(Z_1/Z_4)^p\})$ … [and for non-convex objectives] $M \geq O(1/\delta^p)$ …",
         where="Section IV, Theorems 2 and 3, and Table I",
