@@ -39,6 +39,7 @@ TITLES = {
     "quantiles": "Coverage of quantiles",
     "race_streams": "Automatic kernel choice: streams",
     "real_sets": "All methods on the real sets",
+    "own_risks": "Risks of an equation, and losses that are not convex",
     "risk_costs": "What a risk costs: the mean loss",
     "risk_expected": "What a risk can gain",
     "risk_pays": "On which data a risk pays",
