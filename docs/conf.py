@@ -32,6 +32,7 @@ extensions = [
     "public_names",
     "members",
     "titles",
+    "findable",
 ]
 exclude_patterns = ["_*", "bench", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.py.md5"]
 default_role = "py:obj"
@@ -73,6 +74,7 @@ html_title = f"colk {release}"
 html_static_path = ["_static"]
 html_extra_path = ["bench"]  # the page and the table of the last published run of `colk bench`
 html_css_files = ["colk.css"]
+html_search_scorer = "_static/scorer.js"
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}  # light or dark, as the browser prefers
 html_show_sourcelink = False

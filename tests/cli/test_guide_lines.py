@@ -1,4 +1,4 @@
-"""The lines of the guide "The command line" run, and the page names every option."""
+"""The lines of the guide "The command line" run, and it names every option."""
 
 import argparse
 import gzip
@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "command.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join((DOCS / name).read_text("utf-8") for name in ("guide/command.md", "options.md"))
 LINES = [
     line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.S) for line in block.splitlines()
 ]
