@@ -4,13 +4,16 @@ import csv
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import orders_table
 import pyarrow.parquet
 import pytest
+from houses_table import write_houses
 
 import colk as package
 from colk.cli import main
@@ -25,11 +28,18 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(params=["price", "kind"])
-def model(colk, houses, tmp_path, request):
-    path = tmp_path / "m.colk"
-    assert colk("fit", houses, *OPTIONS[request.param], "--model", path)[0] == 0
+@pytest.fixture(scope="module", params=["price", "kind"])
+def fitted(tmp_path_factory, request):
+    folder = tmp_path_factory.mktemp("fitted")
+    path, rows = folder / "m.colk", write_houses(folder)
+    assert main(["fit", str(rows), *OPTIONS[request.param], "--model", str(path)]) == 0
     return path
+
+
+@pytest.fixture
+def model(fitted, tmp_path):
+    """A copy of the model of the houses, which a test may change."""
+    return Path(shutil.copy(fitted, tmp_path))
 
 
 def test_a_prediction_for_each_row(colk, houses, tmp_path, model):

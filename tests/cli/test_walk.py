@@ -11,6 +11,8 @@ import colk as package
 from colk.cli.figures import features
 
 N = 1500
+# What these tests read does not depend on the kernel.
+QUICK = ("--kernel", "laplacian", "--max-atoms", "100")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def test_text_dates_of_parquet_are_dates(colk, frame, tmp_path, model, kind):
     path = tmp_path / "orders.parquet"
     frame.astype({"when": kind} if kind == "category" else {}).to_parquet(path)
     options = ("--target", "amount", "--id", "order", "--model", tmp_path / "p.colk")
-    _, out, _ = colk("fit", path, *options)
+    _, out, _ = colk("fit", path, *options, *QUICK)
     assert re.search(r"when +dates +\d % +date: ", out)
     assert package.load(tmp_path / "p.colk").columns == package.load(model).columns
     table = frame.copy()
@@ -57,7 +59,7 @@ def test_texts_that_are_no_dates_stay_categories(colk, frame, tmp_path):
     path = tmp_path / "orders.parquet"
     frame.assign(code=np.where(frame.index % 3, "12", "a")).to_parquet(path)
     options = ("--target", "amount", "--id", "order", "--model", tmp_path / "p.colk")
-    _, out, _ = colk("fit", path, *options)
+    _, out, _ = colk("fit", path, *options, *QUICK)
     assert re.search(r"code +text, 2 values +0 % +category", out)
     assert re.search(r"shop +text, 12 values +\d % +category", out)
 
@@ -86,7 +88,9 @@ def test_decimal_commas_are_noticed(colk, frame, tmp_path):
     frame.assign(amount=frame.amount.round()).astype({"amount": int}).to_csv(
         path, index=False, sep=";", decimal=","
     )
-    _, out, _ = colk("fit", path, "--target", "amount", *options, "--features", "price,shop")
+    _, out, _ = colk(
+        "fit", path, "--target", "amount", *options, "--features", "price,shop", *QUICK
+    )
     assert re.search(r"price +text, \d+ values +\d % +category; for decimal commas add", out)
     assert re.search(r"shop +text, 12 values +\d % +category\n", out)
 
@@ -95,7 +99,7 @@ def test_a_quantile_is_judged_by_its_loss(colk, frame, tmp_path):
     path, model = tmp_path / "orders.csv", tmp_path / "q.colk"
     frame.to_csv(path, index=False)
     options = ("--target", "amount", "--exclude", "order", "--loss", "pinball(0.9)")
-    assert colk("fit", path, *options, "--model", model)[0] == 0
+    assert colk("fit", path, *options, "--model", model, *QUICK)[0] == 0
     page = tmp_path / "page.html"
     _, out, _ = colk("evaluate", model, path, "--report", page)
     head, found, *others = (re.split(r"  +", line) for line in out.split("\n\n")[1].splitlines())
