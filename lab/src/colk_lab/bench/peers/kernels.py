@@ -29,7 +29,7 @@ class Colk(BatchPeer):
 
     name = "colk"
     uses_package = True
-    seconds = (1.0, 1.0)
+    seconds = (1.3, 1.0)
 
     def model(self, rng: Draws, is_classifier: bool, X: Any) -> Any:
         return (COLKClassifier if is_classifier else COLKRegressor)(random_state=0)
@@ -158,7 +158,7 @@ class XrfmPeer(BatchPeer):
 
     name = "xRFM"
     needs = "xrfm"
-    seconds = (0.5, 0.5)
+    seconds = (0.8, 0.5)
 
     def model(self, rng: Draws, is_classifier: bool, X: Any) -> Any:
         return Xrfm(X, is_classifier)

@@ -42,7 +42,7 @@ class CatBoostPeer(BatchPeer):
 
     name = "CatBoost"
     needs = "catboost"
-    seconds = (2.0, 4.0)
+    seconds = (1.2, 4.0)
 
     def model(self, rng: Draws, is_classifier: bool, X: Any) -> Any:
         from catboost import CatBoostClassifier, CatBoostRegressor
