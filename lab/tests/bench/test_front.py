@@ -72,7 +72,7 @@ def test_the_page_of_the_site_leads_back_to_it(front):
     page = front.with_navigation("<html><body>\n<h1>colk compared</h1></body></html>")
     links = re.findall(r'href="([^"]+)"', page)
     assert links[0] == "index.html"
-    assert {"guide/index.html", "measurements.html"} <= set(links)
+    assert {"guide/index.html", "theory/index.html"} <= set(links)
     assert page.index("<nav") < page.index("<h1>")
 
 

@@ -2,13 +2,12 @@
 
     colk bench --final --jobs 2 --out FOLDER
     python -m colk_lab.tables front_figures FOLDER
-    python -m colk_lab.tables real_sets
     python -m pytest lab/tests/bench/test_front.py
 
 A run of the benchmark is copied to docs/bench, with the site's navigation on its page. The blocks
-of README.md and docs/index.md that begin with `<!-- bench: NAME -->` are written from its CSV file.
-Without FOLDER the last copied run is used. Each figure is the last one that an example of the
-gallery shows.
+of README.md and docs/index.md that begin with `<!-- bench: NAME -->` are written from its CSV file,
+and after a final run also the table of real sets. Without FOLDER the last copied run is used. Each
+figure is the last one that an example of the gallery shows.
 """
 
 import argparse
@@ -25,6 +24,7 @@ from colk_lab.bench import TRACKS
 from colk_lab.bench.cells import CellScore
 from colk_lab.bench.scores import read_csv, summarise
 from colk_lab.markdown import table
+from colk_lab.tables import real_sets
 from colk_lab.tables.output import ROOT
 
 BENCH = ROOT / "docs" / "bench"
@@ -52,7 +52,8 @@ def block(head: list[str], rows: list[list[str]]) -> str:
 
 def digits(value: float, n: int = 2) -> str:
     """Write a number with n significant digits and commas."""
-    return f"{float(f'{value:.{n}g}'):,.{0 if value >= 10 ** (n - 1) else n - 1}f}"
+    places = n - 1 - (math.floor(math.log10(value)) if value >= 10.0 else 0)
+    return f"{float(f'{value:.{n}g}'):,.{max(places, 0)}f}"
 
 
 def promise(scores: list[CellScore]) -> str:
@@ -152,6 +153,8 @@ def main() -> None:
     for page in PAGES:
         page.write_text(rewritten(page.read_text("utf-8"), published()), "utf-8")
         print(page.relative_to(ROOT))
+    if any(score.part == "final" for score in published()):
+        real_sets.main()
     draw()
 
 
