@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from every_kernel import missing
 from scipy import stats
 
 from colk._engine import counter_rng
@@ -36,6 +37,10 @@ SPECTRAL = {
         0.5 * Matern((0.9, 1.5, 2.0), 1.5), [[1.0, 0.3, 0.0], [0.5, -1.0, 2.0]]
     ),
 }
+
+
+def test_every_kernel_with_frequencies_is_here():
+    assert missing(SPECTRAL.values(), lambda kind: "add_frequency" in vars(kind)) == []
 
 
 @pytest.mark.parametrize("name", SPECTRAL)
