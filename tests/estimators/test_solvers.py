@@ -182,9 +182,11 @@ def test_another_solver_leaves_nothing_behind():
     assert model.prior_ == 0.1
 
 
-def test_deviations_need_curvature():
-    with pytest.raises(ValueError, match="return_std needs solver='newton'"):
-        COLKRegressor().fit(X, Y).predict(X, return_std=True)
+@pytest.mark.parametrize("settings", [{"polish": False}, {"risk": "cvar"}])
+def test_deviations_need_curvature(settings):
+    model = COLKRegressor(random_state=0, **settings).fit(X, Y)
+    with pytest.raises(ValueError, match="return_std needs solver='newton', or a fit"):
+        model.predict(X, return_std=True)
 
 
 @pytest.mark.parametrize("kind", [COLKRegressor, COLKClassifier])

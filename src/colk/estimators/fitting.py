@@ -197,9 +197,10 @@ class FittedEstimator(COLKEstimator):
         if fit.path is not None and getattr(self, "verbose", False):
             self._report(fit.path.told, fit.learner.n_atoms)
         self.loss_curve_ = fit.loss_curve
-        self.__dict__.pop("polished_", None)
-        if fit.polished is not None:
-            self.polished_ = fit.polished
+        for name, found in (("polished_", fit.polished), ("deviations_", fit.deviations)):
+            self.__dict__.pop(name, None)
+            if found is not None:
+                setattr(self, name, found)
         self._adopt_targets(fit)
 
     @abstractmethod

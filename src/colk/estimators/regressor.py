@@ -1,7 +1,7 @@
 """Online kernel regression under a risk, as a scikit-learn estimator."""
 
 import math
-from typing import Any, ClassVar, Literal, cast, overload
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +10,9 @@ from sklearn.base import RegressorMixin
 from colk import _stored as stored
 from colk._engine.running_scale import RunningScale
 from colk._validation import Array
-from colk.estimators.scaled_targets import ScaledTargets
-from colk.estimators.sparse_input import parts_of
+from colk.estimators.predictive import PredictiveRegressor
 from colk.estimators.stored import TARGETS, fields_of
 from colk.kernels import Kernel
-from colk.learners import NewtonCOLK
 from colk.losses import Loss
 from colk.model import Solver, regression_loss
 from colk.model.fit import Fit
@@ -27,7 +25,7 @@ __all__ = ["COLKRegressor"]
 
 
 @stored.stores(fields_of(_targets=TARGETS))
-class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # scikit-learn is untyped
+class COLKRegressor(RegressorMixin, PredictiveRegressor):  # type: ignore[misc]  # scikit-learn is untyped
     """Online kernel regression in bounded memory, under a risk of your choice.
 
     COLK learns f = Σ_j w_j κ(d_j, ·) with one step per sample and keeps a limited number of atoms
@@ -189,6 +187,8 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         The error that compression may make in the next step.
     polished_ : Polished
         Result of the polish of the last `fit`, with the λ that it chose.
+    deviations_ : Deviations
+        What `predict(X, return_std=True)` uses after `fit` with solver="gradient".
     has_sparse_atoms_ : bool
         Whether the atoms are stored as a sparse matrix. Points of `polished_.function` are then its
         row indices. `function_`, `learner_` and `partial_fit` make the atoms dense.
@@ -335,49 +335,6 @@ class COLKRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc]  # sci
         """The learned function in the units of y: predictions are `function_(X) + intercept_`."""
         f = self._inputs.in_units(self.learner_.function)
         return KernelExpansion(f.kernel, f.atoms, f.weights * self.target_scale_)
-
-    @overload
-    def predict(self, X: Any, return_std: Literal[False] = False) -> Array: ...
-    @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictions in the units of y, of shape (n,) or (n, q).
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Points.
-        return_std : bool
-            Whether to also return the standard deviation of a new target around its prediction, of
-            the same shape; it includes the uncertainty about f(x) and the noise. It is infinite
-            after one sample. For `solver="newton"` only.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from colk import COLKRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(-1, 1, size=(2000, 1))
-        >>> y = np.sin(3 * X[:, 0]) + 0.2 * rng.normal(size=2000)
-        >>> model = COLKRegressor(kernel="gaussian", solver="newton", random_state=0).fit(X, y)
-        >>> values, std = model.predict([[0.5], [9.0]], return_std=True)
-        >>> std.round(1)
-        array([0.2, 0.7])
-        """
-        if not return_std:
-            values = self._values(X)
-            return self._targets.unscaled(values)
-        learner = self.learner_
-        if isinstance(learner, NewtonCOLK):
-            parts = [learner.predict(self._points(some), return_std=True) for some in parts_of(X)]
-            values, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))
-            if learner.steps < 2:  # one target does not show how much targets vary
-                deviations = np.full_like(deviations, np.inf)
-            return self._targets.unscaled(values), np.asarray(deviations * self.target_scale_)
-        raise ValueError(
-            "return_std needs solver='newton'; the model was fitted with solver='gradient'"
-        )
 
 
 def _is_valid(y: Any, size: int) -> bool:

@@ -14,6 +14,7 @@ from colk.learners.quantiles import QuantileCOLK
 from colk.losses import Softmax
 from colk.model import OnlineFit
 from colk.model.inputs import Inputs
+from colk.rkhs.deviations import Deviations
 from colk.rkhs.polishing import Polished, RiskPath
 
 __all__ = ["TARGETS", "Labels", "StoredEstimator", "fields_of"]
@@ -40,11 +41,12 @@ _FITTED: dict[str, stored.Field] = {
     "loss_curve_": stored.ListOf(stored.Number(finite=False)),
     "growth_": stored.Array("n_tried", 3),
     "polished_": stored.Object(Polished),
+    "deviations_": stored.Object(Deviations),
     "risk_path_": stored.Optional(stored.Object(RiskPath)),
     "_online": stored.Object(OnlineFit),
 }  # fmt: skip
 
-_OPTIONAL = ("feature_names_in_", "polished_")
+_OPTIONAL = ("feature_names_in_", "polished_", "deviations_")
 
 
 def fields_of(**more: stored.Field) -> dict[str, stored.Field]:

@@ -22,6 +22,7 @@ from colk.model.rows import LocalRows, Rows
 from colk.model.sample import RowSample
 from colk.model.sample_fit import SampleFit
 from colk.risks import GroupRisk
+from colk.rkhs.deviations import Deviations
 from colk.rkhs.polishing import (
     Block,
     FinalPolish,
@@ -56,6 +57,7 @@ class Fit(SampleFit):
             on_choice(self)
         few = rows_at(self.judged, np.flatnonzero(self.judged.share > 0.0))
         self.weigh(rows, sample, self.final, few)
+        self._find_deviations(few)
         self._tell_relevance(few.points)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
@@ -89,6 +91,14 @@ class Fit(SampleFit):
             self.polished = replace(found, n_outliers=n_outliers)
             self.learner.adopt(found.function)
             self._report(f"weights for all samples: objective {found.value:.4g}")
+
+    def _find_deviations(self, few: Block) -> None:
+        """Keep what standard deviations need, if the polish minimised the mean of a loss of y."""
+        loss, polished = self.targets.loss, self.polished
+        is_mean = loss.kind == "regression" and self.recipe.risk.is_mean
+        if is_mean and self.passes.solver == "gradient" and polished is not None:
+            n, decay = self.n_rows - polished.n_outliers, polished.regularization
+            self.deviations = Deviations.of(polished.function, *few[:2], n, loss, decay)
 
     def shares_of(
         self, rows: Rows, sample: RowSample, rule: OutlierRule | None, few: Block

@@ -31,6 +31,7 @@ from colk.model.settings import Settings
 from colk.model.targets import Targets
 from colk.model.terms import as_risk
 from colk.risks import Mean
+from colk.rkhs.deviations import Deviations
 from colk.rkhs.polishing import (
     Block,
     FinalPolish,
@@ -113,6 +114,7 @@ class SampleFit:
 
     learner: KernelLearner
     polished: Polished | None = None
+    deviations: Deviations | None = None
     path: RiskPath | None = None
     race: Race | None = None
 

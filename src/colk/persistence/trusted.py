@@ -18,6 +18,7 @@ _HOMES = {
     "colk.rkhs.expansion": ("KernelExpansion",),
     "colk.rkhs.interop": ("Affine",),
     "colk.rkhs.compression": ("Compression",),
+    "colk.rkhs.deviations": ("Deviations",),
     "colk.rkhs.polishing": ("Polished", "RiskPath"),
     "colk.learners": (
         "COLK", "POLK", "NewtonCOLK", "HedgedCOLK", "HedgedNewtonCOLK", "QuantileCOLK", "BSGD",
@@ -55,8 +56,8 @@ _HOMES = {
 
 # Parts of models, which cannot be saved by themselves.
 _PARTS = (
-    "Compression", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples", "Contest",
-    "OnlineFit", "AdaptiveInterval", "TrackedInterval", "IntervalRule", "LocalQuantiles",
+    "Compression", "Deviations", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples",
+    "Contest", "OnlineFit", "AdaptiveInterval", "TrackedInterval", "IntervalRule", "LocalQuantiles",
     "ErrorForecast", "ScoreThresholds", "TableEncoder",
     "Inputs", "GapFiller", "CategoryEffects", "ConstantValues", "DriftDetector", "FeatureMeans",
     "SparseRows", "StreamInputs", "river.FeatureColumns",
