@@ -48,10 +48,15 @@ INSTRUMENT = Composition(
     lambda f, y: f[0] - y[0], lambda f, y: 1.0,
     lambda f, y, g: 0.5 * g[0] ** 2, lambda f, y, g: 0.0, lambda f, y, g: g[0],
 )  # fmt: skip
-for composition, name in ((BELLMAN, "bellman"), (INSTRUMENT, "instrument")):
+SEVERAL = Composition(
+    lambda f, y, x: (f[0] * y[1], x[0]), None,
+    lambda f, y, x, g: (f[0] - y[0]) ** 2 + (g[0] - y[1] * g[1]) ** 2,
+    n_inner=2, n_targets=2, n_inputs=2, derivatives="differences",
+)  # fmt: skip
+for composition, name in ((BELLMAN, "bellman"), (INSTRUMENT, "instrument"), (SEVERAL, "several")):
     composition.functions[0].__name__ = name
 # What `load` needs beside the file.
-TERMS = {"bellman": BELLMAN, "instrument": INSTRUMENT}
+TERMS = {"bellman": BELLMAN, "instrument": INSTRUMENT, "several": SEVERAL}
 IN_METRIC = Mahalanobis(Gaussian(0.2), [[0.5, 0.1, 0.0], [-0.2, 1.0, 0.3]])
 
 
@@ -151,6 +156,10 @@ CASES |= {
         _samples((Y > 0.0).astype(float)),
     ),
     "COLK of signs": (lambda: COLK(Gaussian(0.2), Logistic()), _samples(np.sign(Y))),
+    "COLK of a composition of other sizes": (
+        lambda: COLK(Gaussian(0.3), risk=SEVERAL, batch_size=2),
+        _samples(np.column_stack([Y, -Y])),
+    ),
     "ConditionalCOLK": (
         lambda: ConditionalCOLK(Gaussian(0.3), BELLMAN, tracking_rate=0.3, gradient_bound=3.0),
         _conditional,

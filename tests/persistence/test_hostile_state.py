@@ -195,6 +195,14 @@ def test_orders_that_a_step_would_count_for_ever_are_refused(tmp_path):
         colk.load(write(header, arrays, tmp_path))
 
 
+def test_waiting_targets_of_a_composition_are_finite(tmp_path):
+    make, learn = CASES["COLK of a composition of other sizes"]
+    header, arrays = parts(learn(make(), slice(0, SEEN)), tmp_path)
+    arrays[state(header)["window", "targets"]][:] = np.nan
+    with pytest.raises(FileFormatError, match=r"window\.targets holds NaN or infinity"):
+        colk.load(write(header, arrays, tmp_path), terms=TERMS)
+
+
 @pytest.mark.parametrize(
     ("part", "name", "value", "said"),
     [

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colk import reference
+from colk import COLKRegressor, reference
 from colk._engine.user_functions import compilation
 from colk.compressors import KOMP
 from colk.kernels import Gaussian
@@ -220,6 +220,16 @@ def test_one_sample_at_a_time_and_copies_continue():
         one.learn_one(x, y)
         one = pickle.loads(pickle.dumps(one)) if t == 20 else one
     np.testing.assert_array_equal(one.predict(X), at_once.predict(X))
+
+
+def test_an_estimator_names_the_sizes_that_it_needs():
+    X, Y = sampled(60)
+    pairs = Composition(
+        lambda f, y: f[0] * y[1], outer=lambda f, y, g: (f[0] - y[0]) ** 2 + g[0] ** 2,
+        n_targets=2, derivatives="differences",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="estimators need n_targets = n_outputs and n_inputs = 0"):
+        COLKRegressor(risk=pairs).fit(X, Y[:, :2])
 
 
 def third_moment(f, y):

@@ -209,6 +209,8 @@ class SampleFit:
     def _find_atoms(self, X: Array, Y: Array, weight: Array) -> FinalPolish | None:
         """Choose the kernel, make the passes, then warn and polish."""
         passes = self.passes
+        n_targets = Y.shape[1] if Y.ndim == 2 else 1
+        self.recipe.risk.check_sizes(self.targets.n_outputs or n_targets, n_targets)
         random = check_random_state(passes.random_state)
         self._choose_kernel(X, Y, weight, random if passes.shuffle else None)
         by_mean = passes.polish and self.recipe.risk.starts_from_mean
