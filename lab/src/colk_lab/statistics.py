@@ -14,6 +14,7 @@ __all__ = [
     "share_interval",
     "slope_interval",
     "spread_change",
+    "standard_error",
 ]
 
 
@@ -73,6 +74,18 @@ def mean_interval(values: ArrayLike, overlap: float = 0.0) -> Interval:
     mean = float(numbers.mean())
     half = _quantile(n - 1) * float(numbers.std(ddof=1) * np.sqrt(1.0 / n + overlap))
     return Interval(mean, mean - half, mean + half)
+
+
+def standard_error(values: ArrayLike) -> float:
+    """Return the standard error of the mean of values; for paired runs, pass differences.
+
+    Examples
+    --------
+    >>> round(standard_error([1.0, 2.0, 3.0]), 3)
+    0.577
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    return float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
 
 
 def percent_change(first: ArrayLike, second: ArrayLike) -> Interval:

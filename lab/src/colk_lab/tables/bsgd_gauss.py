@@ -16,6 +16,7 @@ import numpy as np
 from colk.kernels import Gaussian
 from colk.learners import BSGD
 from colk.losses import Hinge
+from colk_lab.statistics import standard_error
 from colk_lab.tables.output import TABLES
 
 N_TRAIN, N_TEST, DRAWS, FIRST_SEED = 10_000, 20_000, 20, 0
@@ -101,7 +102,7 @@ def table() -> str:
         settings = SETTINGS[rule, budget]
         seeds = range(FIRST_SEED, FIRST_SEED + DRAWS)
         found = np.array([accuracy(rule, budget, settings, seed) for seed in seeds])
-        error = found.std(ddof=1) / np.sqrt(DRAWS)
+        error = standard_error(found)
         lines.append(
             f"| {rule} | {budget} | {settings[0]:g} | {settings[1]:g} | {found.mean():.2f} | "
             f"{error:.2f} | {published:.2f} | {found.mean() - published:+.2f} |"

@@ -22,7 +22,7 @@ from colk.losses import Huber, Squared
 from colk.risks import CVaR, Entropic, Mean, Semivariance, Variance
 from colk.rkhs.batch import minimize
 from colk.schedules import PolyakRuppert
-from colk_lab.statistics import percent_change
+from colk_lab.statistics import percent_change, standard_error
 from colk_lab.tables.output import publish
 
 KERNEL, DECAY = Gaussian(0.2), 1e-2
@@ -146,7 +146,9 @@ def show_trackers(seeds):
             )
             change = percent_change(momentum, average)
             better = "momentum" if change.high < -1.0 else "average" if change.low > 1.0 else "—"
-            shown = [f"{np.mean(each):.2e} ± {error_of(each):.0e}" for each in (momentum, average)]
+            shown = [
+                f"{np.mean(each):.2e} ± {standard_error(each):.0e}" for each in (momentum, average)
+            ]
             ratio, low, high = (
                 1.0 + end / 100.0 for end in (change.value, change.low, change.high)
             )
@@ -154,11 +156,6 @@ def show_trackers(seeds):
             rows.append([f"{step:g}", f"{rate:g}", *shown, between, better])
     header = ["α", "β", "momentum", "average", "momentum / average", "better"]
     publish("convergence_trackers", header, rows)
-
-
-def error_of(values):
-    """Return the standard error of a mean."""
-    return np.std(values, ddof=1) / np.sqrt(len(values))
 
 
 def main():

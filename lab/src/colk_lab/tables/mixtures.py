@@ -20,6 +20,7 @@ from colk.compressors import KOMP
 from colk.kernels import Matern
 from colk.learners import NewtonCOLK
 from colk.model import OnlineFit, Recipe, Settings
+from colk_lab.statistics import standard_error
 from colk_lab.tables.output import publish
 from colk_lab.tables.rivals import CHANGES, stream
 
@@ -115,7 +116,7 @@ def main() -> None:
         for change in CHANGES:
             found = np.array([run(*stream(change, False, seed)) for seed in SEEDS])
             gap = found[:, 1] - found[:, 0]
-            error = gap.std(ddof=1) / np.sqrt(len(SEEDS))
+            error = standard_error(gap)
             chosen, mixed, alone, spent = found.mean(axis=0)
             pace = f"{spent / alone:.1f}" if run is search else "–"
             change_of = f"{gap.mean():+.4f} ± {error:.4f}"

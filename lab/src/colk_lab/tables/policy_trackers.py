@@ -7,6 +7,7 @@ import numpy as np
 
 from colk.kernels import Gaussian
 from colk.rl import LinearQuadratic, PolicyEvaluator, ResidualGradient, simulate
+from colk_lab.statistics import standard_error
 
 DISCOUNT, STEPS, RUNS = 0.9, 20_000, 8
 METHODS = {
@@ -41,7 +42,7 @@ def main() -> None:
                     stream = (starts, rewards, ahead, ends)
                 gap = make().learn(*stream).value(states) - truth
                 errors.append(np.sqrt(np.mean(gap**2) / np.mean(truth**2)))
-            spread = np.std(errors, ddof=1) / np.sqrt(RUNS)
+            spread = standard_error(errors)
             cells.append(f"{np.mean(errors):.3f} ± {spread:.3f}")
         print(f"| {name} | {' | '.join(cells)} |")
 

@@ -16,6 +16,7 @@ from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import NewtonCOLK
 from colk.losses import Huber, Squared
+from colk_lab.statistics import standard_error
 from colk_lab.tables.output import publish
 
 SEEDS = range(10, 16)
@@ -73,7 +74,7 @@ def main() -> None:
                 found = np.array([run(change, seed, restart=True, **common) for seed in SEEDS])
                 error, restarts = found.mean(axis=0)
                 gap = found[:, 0] - without
-                doubt = gap.std(ddof=1) / np.sqrt(len(SEEDS))
+                doubt = standard_error(gap)
                 lines.append(
                     [type(loss).__name__, str(forgetting), change, f"{np.mean(without):.3f}",
                      f"{error:.3f}", f"{gap.mean():+.3f} ± {doubt:.3f}", f"{restarts:.1f}"]

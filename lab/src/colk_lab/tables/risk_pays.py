@@ -20,7 +20,6 @@ the new rows, for the first `--hindsight` seeds. No rule of choice can do better
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,14 +29,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from colk import COLKRegressor
 from colk.losses import Huber
 from colk.risks import CVaR, Entropic, LossRisk, Semivariance, Variance
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import polish_under_risk
-from colk_lab.tables.output import publish
+from colk_lab.statistics import mean_interval
+from colk_lab.tables.output import kept, publish
 from colk_lab.tables.risk_bounds import hindsight, least_ratio
 from colk_lab.tables.risk_peers import PEERS
 from colk_lab.tables.risk_sets import DESIGN, NEW, RiskSet
@@ -156,15 +155,6 @@ def run_peers(data_set: RiskSet, seed: int, folder: Path | None) -> dict[str, An
     return found
 
 
-def cached(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the stored result, or compute and store it."""
-    if not path.exists():
-        path.write_text(json.dumps(compute()), encoding="utf-8")
-        print(path.stem, flush=True)
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 def results(sets: Sequence[RiskSet], arguments: argparse.Namespace) -> Results:
     """Run what is not in the cache, and return all results by set."""
     arguments.cache.mkdir(parents=True, exist_ok=True)
@@ -173,27 +163,23 @@ def results(sets: Sequence[RiskSet], arguments: argparse.Namespace) -> Results:
         seed = arguments.first + number
         for each in sets:
             path, folder = arguments.cache / f"{each.name}-{seed}.json", arguments.data
-            line = cached(path, partial(run, each, seed, folder))
+            line = kept(path, partial(run, each, seed, folder))
             if number < arguments.peers:
                 others = path.with_suffix(".peers.json")
-                line |= cached(others, partial(run_peers, each, seed, folder))
+                line |= kept(others, partial(run_peers, each, seed, folder))
             if number < arguments.hindsight:
                 best = path.with_suffix(".hindsight.json")
-                line |= cached(best, partial(run_hindsight, each, seed, folder))
+                line |= kept(best, partial(run_hindsight, each, seed, folder))
             if number < arguments.timed:
                 times = path.with_suffix(".times.json")
-                line |= cached(times, partial(run_times, each, seed, folder))
+                line |= kept(times, partial(run_times, each, seed, folder))
             found[each.name].append(line)
     return found
 
 
 def interval(values: Sequence[float]) -> str:
     """Return the mean of the values, with the half width of its 95 % interval."""
-    half = 0.0
-    if len(values) > 1:
-        half = float(
-            student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-        )
+    half = mean_interval(values).half if len(values) > 1 else 0.0
     return f"{np.mean(values):.3f} ± {half:.3f}" if half >= 5e-4 else f"{np.mean(values):.3f}"
 
 

@@ -23,6 +23,7 @@ that under the mean, the least of three runs each.
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -35,7 +36,7 @@ from colk.losses import Huber, Logistic, Loss
 from colk.risks import CVaR, Entropic, LossRisk, Mean, Semivariance, Variance
 from colk.rkhs.polishing import polish
 from colk_lab.tables.data import bike
-from colk_lab.tables.output import publish
+from colk_lab.tables.output import kept, publish
 
 RISKS: dict[str, LossRisk] = {
     "CVaR(.1)": CVaR(0.1),
@@ -228,12 +229,15 @@ def run(cache: Path, folder: Path | None, n: int, n_batch: int) -> None:
     steady = [name for name in PROBLEMS if name != "drifting"]
     tasks += [(in_batch, "batch", *each) for each in product(SEEDS[:n_batch], steady, SOLVERS)]
     for measure, kind, seed, name, solver in tasks:
-        path = place(cache, name, solver, seed, kind)
-        if not path.exists():
-            found = measure(made(name, seed, n, folder), solver)
-            path.write_text(json.dumps(found), encoding="utf-8")
-            shown = {risk: round(ratio, 3) for risk, ratio in found.items()}
-            print(kind, seed, name, solver, shown, flush=True)
+        kept(
+            place(cache, name, solver, seed, kind),
+            partial(measured, measure, partial(made, name, seed, n, folder), solver),
+        )
+
+
+def measured(measure: Any, make: Callable[[], RiskStream], solver: str) -> dict[str, Any]:
+    """Make a problem, and measure a solver on it."""
+    return dict(measure(make(), solver))
 
 
 def ratios(cache: Path, name: str, solver: str, risk: str, kind: str) -> list[float]:

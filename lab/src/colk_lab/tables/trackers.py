@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from colk_lab.statistics import mean_interval, standard_error
+
 Array = NDArray[np.float64]
 
 N_POINTS, N_BUMPS, N_SAMPLES = 400, 20, 16_000
@@ -178,11 +180,11 @@ def main() -> None:
             scores = found[0] - best
             first = scores if first is None else first
             ratio = np.log(scores / first)
-            half = 2.13 * ratio.std(ddof=1) / np.sqrt(len(ratio))  # Student's, 15 degrees
-            low, middle, high = np.exp(ratio.mean() + np.array([-half, 0.0, half]))
+            change = mean_interval(ratio)
+            low, middle, high = np.exp([change.low, change.value, change.high])
             against = "1" if tracker == "momentum" else f"{middle:.2f} [{low:.2f}, {high:.2f}]"
             rate = "" if tracker == "spider" else f", {chosen[1]:g}"
-            error = scores.std(ddof=1) / np.sqrt(len(scores))
+            error = standard_error(scores)
             print(
                 f"| {problem.name} | {step} | {tracker} | {chosen[0]:g}{rate} "
                 f"| {scores.mean():.2e} ± {error:.0e} | {against} "
