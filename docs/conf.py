@@ -1,6 +1,7 @@
 """Sphinx configuration. Build the site with `sphinx-build -W docs site`; no network is needed."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -81,7 +82,10 @@ html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
 html_sidebars = {"index": [], "when-not": []}
+# Repository, issues and changelog, once pyproject.toml names them.
+URLS = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})
 html_theme_options = {
+    "external_links": [{"name": name, "url": url} for name, url in URLS.items()],
     "logo": {"text": "colk"},
     "show_prev_next": True,
     "navigation_with_keys": False,

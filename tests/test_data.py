@@ -5,8 +5,9 @@ import re
 from importlib import resources
 
 import numpy as np
+import pytest
 
-from colk.data import load_bike_rentals, load_lidar
+from colk.data import load_bike_frame, load_bike_rentals, load_lidar
 
 
 def test_lidar_is_the_file_that_its_note_describes():
@@ -31,3 +32,15 @@ def test_bike_rentals_are_whole_and_in_order():
     assert {len(features) for features, _ in samples} == {11}
     months = [features["mnth"] for features, _ in samples]
     assert months == sorted(months)
+
+
+def test_the_dates_of_the_frame_are_those_of_the_file():
+    pytest.importorskip("pandas")
+    frame, samples = load_bike_frame(), load_bike_rentals()
+    assert frame.rentals.tolist() == [count for _, count in samples]
+    for name, found in (("mnth", frame.when.dt.month), ("hr", frame.when.dt.hour)):
+        assert found.tolist() == [features[name] for features, _ in samples]
+    weekdays = (frame.when.dt.day_of_week + 1) % 7  # the file counts from Sunday
+    assert weekdays.tolist() == [features["weekday"] for features, _ in samples]
+    assert frame.when.is_monotonic_increasing
+    assert frame.when.is_unique

@@ -3,12 +3,18 @@
 import csv
 import gzip
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["load_bike_rentals", "load_lidar"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["load_bike_frame", "load_bike_rentals", "load_lidar"]
+
+_WEATHER = {1.0: "clear", 2.0: "mist", 3.0: "rain", 4.0: "storm"}
 
 
 def load_bike_rentals() -> list[tuple[dict[str, float], float]]:
@@ -34,6 +40,42 @@ def load_bike_rentals() -> list[tuple[dict[str, float], float]]:
     rows = csv.DictReader(gzip.decompress(packed).decode().splitlines())
     table = [{name: float(cell) for name, cell in row.items()} for row in rows]
     return [(features, features.pop("cnt")) for features in table]
+
+
+def load_bike_frame() -> "DataFrame":
+    """Load the bike rentals of `load_bike_rentals` as a data frame of pandas, with dates and texts.
+
+    The columns are `when`, `holiday`, `weather` (a text), `temperature`, `feels_like`, `humidity`,
+    `wind` and `rentals`. The days follow from the weekdays of the file, which has no dates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        8645 rows in order of time.
+
+    Examples
+    --------
+    >>> from colk.data import load_bike_frame
+    >>> frame = load_bike_frame()
+    >>> str(frame.when.iloc[-1]), frame.weather.iloc[-1], int(frame.rentals.iloc[-1])
+    ('2011-12-31 23:00:00', 'clear', 31)
+    """
+    import pandas as pd
+
+    samples = load_bike_rentals()
+    weekdays = np.array([hour["weekday"] for hour, _ in samples])
+    days = np.cumsum(np.diff(weekdays, prepend=weekdays[0]) != 0.0)
+    hours = np.array([hour["hr"] for hour, _ in samples]) + 24.0 * days
+    columns = {"temperature": "temp", "feels_like": "atemp", "humidity": "hum", "wind": "windspeed"}
+    return pd.DataFrame(
+        {
+            "when": pd.Timestamp("2011-01-01") + pd.to_timedelta(hours, unit="h"),
+            "holiday": [hour["holiday"] == 1.0 for hour, _ in samples],
+            "weather": [_WEATHER[hour["weathersit"]] for hour, _ in samples],
+            **{new: [hour[old] for hour, _ in samples] for new, old in columns.items()},
+            "rentals": [rentals for _, rentals in samples],
+        }
+    )
 
 
 def load_lidar() -> tuple[Array, Array]:
