@@ -12,7 +12,7 @@ from colk.compressors import KOMP
 from colk.kernels import Gaussian
 from colk.learners import COLK, NASA, SCGD, CompositionalBSGD
 from colk.losses import Squared
-from colk.risks import Composition, CustomRisk, MeanSemideviation, Variance
+from colk.risks import Composition, CustomRisk, MeanSemideviation, Variance, derivatives
 from colk.rkhs.features import RandomFourierFeatures
 from colk.testing import check_risk
 from colk.trackers import MovingAverage
@@ -220,6 +220,13 @@ def test_one_sample_at_a_time_and_copies_continue():
         one.learn_one(x, y)
         one = pickle.loads(pickle.dumps(one)) if t == 20 else one
     np.testing.assert_array_equal(one.predict(X), at_once.predict(X))
+
+
+@pytest.mark.parametrize("by", ["jax", "torch"])
+def test_a_missing_package_is_named_before_the_first_sample(by, monkeypatch):
+    monkeypatch.setattr(derivatives, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=f"needs {by}: pip install {by}"):
+        general(derivatives=by)
 
 
 def test_an_estimator_names_the_sizes_that_it_needs():

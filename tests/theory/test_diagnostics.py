@@ -181,5 +181,6 @@ def test_the_diagnosis_of_a_general_problem():
     learner = COLK(KERNEL, risk=risk, regularization=0.1, compressor=KOMP(eps=0.05))
     found = diagnose(learner.learn(X[:200], y[:200]), X[200:], y[200:])
     assert np.isnan(found.least_rate_ratio)
+    assert "Theorem 3 needs: unknown for this risk" in str(found)
     assert found.eigenvalues.min() > 0.099
     assert found.objective < np.mean(y[200:] ** 2)

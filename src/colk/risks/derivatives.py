@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -21,11 +22,13 @@ def as_derivatives(by: Any) -> Derivatives | None:
 
     Examples
     --------
-    >>> as_derivatives("jax")
-    'jax'
+    >>> as_derivatives("differences")
+    'differences'
     """
     if by is not None and by not in get_args(Derivatives):
         raise ValueError(f"derivatives must be one of {list(get_args(Derivatives))}, got {by!r}")
+    if by in ("jax", "torch") and find_spec(by) is None:
+        raise ModuleNotFoundError(f"derivatives={by!r} needs {by}: pip install {by}", name=by)
     return cast("Derivatives | None", by)
 
 

@@ -70,12 +70,14 @@ class Diagnosis:
 
     def __str__(self) -> str:
         error = float(np.linalg.norm(self.tracking_error))
+        least = self.least_rate_ratio
+        needs = "unknown for this risk" if np.isnan(least) else f"{least:.3g}"
         lines = {
             "objective R": f"{self.objective:.4g}",
             "‖∇R‖": f"{self.gradient_norm:.3g}",
             "tracking error": f"{error:.3g}",
             "clipped pairs": f"{100.0 * self.clipped_share:.1f} %",
-            "β/α": f"{self.rate_ratio:.3g}, Theorem 3 needs {self.least_rate_ratio:.3g}",
+            "β/α": f"{self.rate_ratio:.3g}, Theorem 3 needs: {needs}",
             "eigenvalues": f"{self.eigenvalues.min():.3g} to {self.eigenvalues.max():.3g}",
             "atoms, ‖f‖": f"{self.n_atoms}, {self.norm:.3g}",
         }
@@ -136,7 +138,7 @@ def diagnose(learner: KernelLearner, X: ArrayLike, y: ArrayLike) -> Diagnosis:
     >>> print(diagnose(learner.learn(X[:1000], X[:1000, 0]), X[1000:], X[1000:, 0]))
     objective R: ...
     clipped pairs: 0.0 %
-    β/α: 1, Theorem 3 needs ...
+    β/α: 1, Theorem 3 needs: ...
     """
     points, f = check_points(X, learner.n_features), learner.function
     terms = learner.loss, learner.risk, learner.regularization
