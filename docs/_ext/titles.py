@@ -20,6 +20,7 @@ TITLES = {
     "doors": "The command and the estimator on the same rows",
     "drift": "Streams with and without drift",
     "engines": "Speed of two builds",
+    "failure_modes": "Difficult tables and streams",
     "headline": "One pass compared with a support vector machine",
     "instructions": "Instructions per sample",
     "lstd": "Policy evaluation",

@@ -95,3 +95,18 @@ def test_the_table_of_real_sets_is_ordered_by_error():
     (first, second) = rows_of(scores)
     assert first == ["Regression on real sets, 2", "other", "0.500 ± 0.000", "2.0", "3,000"]
     assert second[1:3] == ["colk", "1.000 ± 0.000"]
+
+
+def test_the_table_of_failure_modes_has_what_colk_says():
+    from colk_lab.bench.cells import CellScore
+    from colk_lab.tables.failure_modes import rows_of
+
+    peers = {"colk": 0.25, "linear, tuned": 1.0, "HistGradientBoosting": 0.5}
+    scores = [
+        CellScore("hard_tables", "outliers", peer, seed, {"error": error}, "", {"told": told})
+        for peer, error in peers.items()
+        for seed, told in enumerate(("a | b", ""))
+    ]
+    (row,) = rows_of(scores)
+    assert row[0] == "outliers"
+    assert row[2:] == ["0.25", "1.00", "0.50", "a / b"]

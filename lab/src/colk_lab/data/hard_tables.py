@@ -217,6 +217,22 @@ def _fast(n: int, rng: Random) -> Drawn:
     return _frame(X), truth + 0.1 * rng.normal(size=n), truth
 
 
+def _uneven(n: int, rng: Random) -> Drawn:
+    X, _, truth = _base(n, rng)
+    return _frame(X), truth + 10.0 ** X[:, 2] * rng.normal(size=n), truth
+
+
+def _repeated(n: int, rng: Random) -> Drawn:
+    X, y, truth = _base(n, rng)
+    first = rng.integers(n // 10 + 1, size=n)
+    return _frame(X[first]), y[first], truth[first]
+
+
+def _far_away(n: int, rng: Random) -> Drawn:
+    X, y, truth = _base(n, rng)
+    return _frame(X + 1e7), y + 1e7, truth + 1e7
+
+
 _ALL = (
     HardTable("constant columns", "Ten of 13 columns are constant.", _constant_columns),
     HardTable("copied columns", "An irrelevant column is there eleven times.", _copies),
@@ -245,6 +261,9 @@ _ALL = (
     HardTable("time as a feature", "New rows come later; there is a trend.", _time, in_order=True),
     HardTable("beyond the data", "New rows lie outside.", _beyond, 2000, in_order=True),
     HardTable("fast oscillation", "Ten periods in one feature.", _fast),
+    HardTable("uneven noise", "The noise grows from 0.1 to 10 along a feature.", _uneven),
+    HardTable("repeated rows", "Each row is there about ten times, with its noise.", _repeated),
+    HardTable("far away", "Features and targets are near 10⁷, with a spread of 1.", _far_away),
 )
 
 HARD_TABLES = {each.name: each for each in _ALL}

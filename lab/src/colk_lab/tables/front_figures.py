@@ -6,9 +6,9 @@
 
 A run of the benchmark is copied to docs/bench, with the site's navigation on its page. The blocks
 of README.md and docs/index.md that begin with `<!-- bench: NAME -->` are written from its CSV file,
-and after a final run also the table of real sets. The block `frame` is docs/tables/frame.md.
-Without FOLDER the last copied run is used. Each figure is the last one that an example of the
-gallery shows.
+and the tables of real sets and of failure modes, if the run has their tracks. The block `frame` is
+docs/tables/frame.md. Without FOLDER the last copied run is used. Each figure is the last one that
+an example of the gallery shows.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from colk_lab.bench import TRACKS
 from colk_lab.bench.cells import CellScore
 from colk_lab.bench.scores import read_csv, summarise
 from colk_lab.markdown import table
-from colk_lab.tables import real_sets
+from colk_lab.tables import failure_modes, real_sets
 from colk_lab.tables.output import ROOT, TABLES
 
 BENCH = ROOT / "docs" / "bench"
@@ -165,8 +165,11 @@ def main() -> None:
     for page in PAGES:
         page.write_text(rewritten(page.read_text("utf-8"), published()), "utf-8")
         print(page.relative_to(ROOT))
-    if any(score.part == "final" for score in published()):
+    tracks = {score.track for score in published()}
+    if "regression" in tracks:
         real_sets.main()
+    if "hard_tables" in tracks:
+        failure_modes.main()
     draw()
 
 
