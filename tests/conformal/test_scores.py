@@ -7,12 +7,20 @@ from scipy.stats import norm
 
 from colk.conformal import (
     coverage_by_group,
+    infinite_share,
     interval_score,
     longest_miss_run,
     quantile_crps,
     worst_slab_coverage,
 )
-from colk.river import CRPS, InfiniteShare, IntervalCoverage, IntervalScore, PinballLoss
+from colk.river import (
+    CRPS,
+    InfiniteShare,
+    IntervalCoverage,
+    IntervalScore,
+    LongestMissRun,
+    PinballLoss,
+)
 
 Y = np.random.default_rng(0).normal(size=200)
 
@@ -55,6 +63,16 @@ def test_runs_of_misses_are_counted_at_the_edges_too():
     for inside, longest in (([1, 1], 0), ([0, 0, 1], 2), ([1, 0, 0, 0], 3), ([0, 0], 2)):
         y = np.where(np.array(inside) == 1, 0.0, 5.0)
         assert longest_miss_run(y, np.full(len(y), -1.0), np.full(len(y), 1.0)) == longest
+        metric = LongestMissRun()
+        for target in y:
+            metric.update(target, conf.interval.Interval(-1.0, 1.0))
+        assert metric.get() == longest
+        with pytest.raises(NotImplementedError, match="cannot remove"):
+            metric.revert(0.0, conf.interval.Interval(-1.0, 1.0))
+
+
+def test_either_infinite_end_counts():
+    assert infinite_share([-np.inf, 0.0, 0.0, 0.0], [1.0, np.inf, 1.0, 1.0]) == 0.5
 
 
 def test_coverage_by_group_is_the_mean_in_each_group():

@@ -233,6 +233,19 @@ def test_intervals_that_are_known():
         IntervalDisplay.from_predictions([1.0], [0.0], [2.0], position=[1.0, 2.0])
 
 
+def test_widths_lie_on_the_diagonal_if_they_follow_the_difficulty():
+    rng = np.random.default_rng(0)
+    spread = rng.uniform(1.0, 5.0, size=20_000)
+    y, half = spread * rng.normal(size=20_000), 1.645 * spread
+    ends = np.append(half, np.inf)
+    display = IntervalDisplay.from_predictions(np.append(y, 0.0), -ends, ends)
+    ax = display.plot_widths()
+    x, widths = ax.lines[0].get_data()
+    assert len(x) == 10
+    np.testing.assert_allclose(widths, x, rtol=0.08)
+    assert np.all(np.diff(widths) > 0.0)
+
+
 def test_race_has_a_line_for_each_kernel():
     model = COLKRegressor(kernel="auto", bandwidth="auto", random_state=0).fit(X, Y)
     display = RaceDisplay.from_estimator(model)

@@ -3,6 +3,7 @@
 from colk.conformal.adaptive import AdaptiveInterval
 from colk.conformal.coverage import (
     coverage_by_group,
+    infinite_share,
     longest_miss_run,
     worst_slab_coverage,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "ScoreThresholds",
     "TrackedInterval",
     "coverage_by_group",
+    "infinite_share",
     "interval_score",
     "longest_miss_run",
     "quantile_crps",

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from colk._validation import Array, check_fraction, check_vector
 
-__all__ = ["coverage_by_group", "longest_miss_run", "worst_slab_coverage"]
+__all__ = ["coverage_by_group", "infinite_share", "longest_miss_run", "worst_slab_coverage"]
 
 
 def _covered(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Array:
@@ -35,6 +35,23 @@ def coverage_by_group(
     """
     inside, labels = _covered(y, lower, upper), np.asarray(groups)
     return {label: float(inside[labels == label].mean()) for label in np.unique(labels).tolist()}
+
+
+def infinite_share(lower: ArrayLike, upper: ArrayLike) -> float:
+    """Return the share of intervals with an infinite end.
+
+    Parameters
+    ----------
+    lower, upper : array of shape (n,)
+        The ends.
+
+    Examples
+    --------
+    >>> infinite_share([0.0, -np.inf], [1.0, 1.0])
+    0.5
+    """
+    ends = np.isinf(np.asarray(lower, dtype=np.float64)) | np.isinf(np.asarray(upper))
+    return float(ends.mean())
 
 
 def longest_miss_run(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> int:

@@ -13,7 +13,14 @@ from colk.river.labels import ConformalClassifier
 from colk.river.metrics import ClassificationRisk, RegressionRisk
 from colk.river.quantiles import COLKQuantileRegressor
 from colk.river.regressor import COLKRegressor
-from colk.river.scores import CRPS, InfiniteShare, IntervalCoverage, IntervalScore, PinballLoss
+from colk.river.scores import (
+    CRPS,
+    InfiniteShare,
+    IntervalCoverage,
+    IntervalScore,
+    LongestMissRun,
+    PinballLoss,
+)
 
 __all__ = [
     "CRPS",
@@ -28,6 +35,7 @@ __all__ = [
     "InfiniteShare",
     "IntervalCoverage",
     "IntervalScore",
+    "LongestMissRun",
     "PinballLoss",
     "RegressionRisk",
     "drop_missing",

@@ -10,7 +10,14 @@ from colk.conformal.levels import check_coverage
 from colk.conformal.scores import interval_score, quantile_crps
 from colk.losses import Pinball
 
-__all__ = ["CRPS", "InfiniteShare", "IntervalCoverage", "IntervalScore", "PinballLoss"]
+__all__ = [
+    "CRPS",
+    "InfiniteShare",
+    "IntervalCoverage",
+    "IntervalScore",
+    "LongestMissRun",
+    "PinballLoss",
+]
 
 
 class _MeanScore(metrics.base.RegressionMetric):
@@ -137,6 +144,43 @@ class InfiniteShare(_MeanScore):
 
     def _score(self, y_true: float, y_pred: Any) -> float:
         return float(math.isinf(y_pred.lower) or math.isinf(y_pred.upper))
+
+
+class LongestMissRun(metrics.base.RegressionMetric):
+    """Largest number of consecutive targets outside their intervals.
+
+    A prediction is a `river.conf.Interval`, as `predict_interval` returns it.
+
+    Examples
+    --------
+    >>> from river import conf
+    >>> from colk.river import LongestMissRun
+    >>> metric = LongestMissRun()
+    >>> for y in (3.0, 1.0, 3.0, 4.0):
+    ...     metric.update(y_true=y, y_pred=conf.interval.Interval(0.0, 2.0))
+    >>> metric.get()
+    2.0
+    """
+
+    _longest, _run = 0, 0
+
+    def update(self, y_true: float, y_pred: Any, w: float = 1.0) -> None:
+        """Add a prediction."""
+        self._run = 0 if y_true in y_pred else self._run + 1
+        self._longest = max(self._longest, self._run)
+
+    def revert(self, y_true: float, y_pred: Any, w: float = 1.0) -> None:
+        """Raise an error, because runs do not show what was before them."""
+        raise NotImplementedError("LongestMissRun cannot remove a prediction")
+
+    def get(self) -> float:
+        """Return the length of the longest run."""
+        return float(self._longest)
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """Return False, because shorter runs are better."""
+        return False
 
 
 class CRPS(_MeanScore):

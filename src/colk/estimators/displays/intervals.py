@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from colk._extras import needed_for
 from colk._validation import Array, check_vector
+from colk.estimators.displays.axes import axes_of
 from colk.estimators.displays.pipelines import final, unwrapped
 
 __all__ = ["IntervalDisplay"]
@@ -219,6 +220,36 @@ class IntervalDisplay:
             self._plot_coverage(self.coverage_ax_, order)
         (self.ax_ if self.coverage_ax_ is None else self.coverage_ax_).set_xlabel(self.label)
         return self
+
+    def plot_widths(self, ax: Any = None, n_groups: int = 10) -> Any:
+        """Draw the width against the difficulty, for the widest intervals; return the axes.
+
+        The samples are grouped by width. In each group the half width is drawn against the quantile
+        of the distances from the middle, at the level of the nominal coverage. On the diagonal the
+        group is covered as promised; below it, intervals are too narrow.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on. Default: a new figure.
+        n_groups : int
+            Number of groups of equal size.
+        """
+        axes, half = axes_of(ax), 0.5 * (self.upper[:, 0] - self.lower[:, 0])
+        finite = np.flatnonzero(np.isfinite(half))
+        order = finite[np.argsort(half[finite], kind="stable")]
+        apart = np.zeros(len(half))
+        apart[finite] = np.abs(self.y[finite] - self.lower[finite, 0] - half[finite])
+        groups = np.array_split(order, n_groups)
+        found = np.array(
+            [[np.quantile(apart[g], self.nominal[0]), half[g].mean()] for g in groups if len(g)]
+        )
+        axes.plot(found[:, 0], found[:, 1], "o", color=_BAND)
+        axes.plot([0.0, found.max()], [0.0, found.max()], "k--", lw=1)
+        axes.set(
+            xlabel=f"{100 * self.nominal[0]:g} % quantile of |y − middle|", ylabel="half width"
+        )
+        return axes
 
     def _plot_intervals(self, order: Any) -> None:
         ax, n = self.ax_, len(self.y)
