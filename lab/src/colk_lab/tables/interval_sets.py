@@ -125,12 +125,12 @@ def main() -> None:
         print(slabs[-1], scores[-1][1:], flush=True)
     names = list(METHODS)
     tables = {
-        "interval_slabs": (["set: coverage, worst slab", *names[:3]], slabs),
-        "interval_scores": (["set: interval score", *names], scores),
+        "slabs": (["set: coverage, worst slab", *names[:3]], slabs),
+        "scores": (["set: interval score", *names], scores),
     }
     for key, (columns, rows) in tables.items():
         if arguments.write:
-            publish(key, columns, rows)
+            publish(f"interval_{key}", columns, rows)
         else:
             print(table(columns, rows))
 
