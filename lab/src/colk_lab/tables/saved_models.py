@@ -40,6 +40,8 @@ def learned_streams():
         learners.COLK(Matern(0.5, nu=2.5), risk=risks.CentralMoments(4), tracker="average"),
         learners.COLK(kernel, compressor=KOMP(fraction=0.1), implicit=True, batch_size=2),
         learners.COLK(kernel, losses.Quantiles((0.2, 0.8)), n_outputs=2),
+        learners.COLK(kernel, losses.Welsch(0.5), risks.ExpectileRisk(0.8)),
+        learners.COLK(kernel, losses.Tukey(2.0), risks.Spectral((0.1, 1.0), (1.0, 2.0))),
         learners.POLK(Laplacian(0.4)),
         learners.NewtonCOLK(kernel, risk=variance),
         learners.NewtonCOLK(Gaussian(0.05), forgetting=0.99, restart=True, trace=True),
