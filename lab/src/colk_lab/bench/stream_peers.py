@@ -85,7 +85,7 @@ class AdaptiveForest(StreamPeer):
     """Adaptive random forest of ten trees."""
 
     name = "ARF"
-    cost = 2.2
+    cost = 1.2
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -97,7 +97,7 @@ class RandomPatches(StreamPeer):
     """Streaming random patches: ten trees on subsets of the features."""
 
     name = "SRP"
-    cost = 5.0
+    cost = 2.5
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:
@@ -109,7 +109,7 @@ class MondrianForest(StreamPeer):
     """Aggregated Mondrian forest of ten trees."""
 
     name = "AMF"
-    cost = 1.1
+    cost = 0.6
 
     def model(self, is_classifier: bool) -> Any:
         if is_classifier:

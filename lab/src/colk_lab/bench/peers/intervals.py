@@ -92,7 +92,7 @@ class NaturalBoosting(IntervalPeer):
 
     name = "NGBoost"
     needs = "ngboost"
-    seconds = 8.0
+    seconds = 6.5
 
     def intervals(self, X: Any, y: Array, X_new: Any, coverage: float) -> Array:
         from ngboost import NGBRegressor

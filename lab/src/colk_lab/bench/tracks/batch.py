@@ -19,7 +19,9 @@ __all__ = ["CLASSIFICATION_TRACK", "REGRESSION_TRACK", "chosen_sets", "told"]
 # Largest number of rows for training, in a full and in a quick run.
 _ROWS, _ROWS_QUICK = 2000, 400
 # A quick run has this many sets of each task, with at most 1,500 rows.
-_SETS_QUICK = 6
+_SETS_QUICK = 4
+# Processor seconds that the times of a prediction take.
+_BASE = 0.2
 
 _COSTS = (
     Measure("fit time", "Processor seconds of one fit, on one thread.", is_time=True),
@@ -120,7 +122,7 @@ def _cells(sets: Mapping[str, DataSet], plan: BenchPlan) -> list[Cell]:
             trials = plan.n_trials if peer.is_tuned else 1
             fit = peer.seconds[each.task == "classification"]
             columns = (0.5 + each.features / 20.0) * (n / 1000.0)
-            seconds = 0.05 + (0.25 + 0.75 * trials) * fit * columns
+            seconds = _BASE + (0.25 + 0.75 * trials) * fit * columns
             sizes = {"n_train": n_train, "n_trials": plan.n_trials}
             found += [
                 cell(run, each.name, name, seed, seconds, peer.uses_package, **sizes)

@@ -151,6 +151,8 @@ def _cells(plan: BenchPlan) -> list[Cell]:
     found = list[Cell]()
     n_train = plan.rows(_N_TRAIN)
     for each, seeds in chosen_sets(_SETS, plan):
+        if plan.final and each.part != "final" and not plan.quick:
+            continue
         for name, peer in INTERVAL_PEERS.items():
             share = min(n_train, each.rows) / 1000.0 * (0.5 + each.features / 20.0)
             seconds = 0.05 + peer.seconds * share

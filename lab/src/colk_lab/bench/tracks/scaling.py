@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from colk.estimators import COLKRegressor
 from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.peers import absence
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -43,6 +44,16 @@ PEERS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _faster_svr(**settings: Any) -> Any:
+    from sklearnex import svm
+
+    return svm.SVR()
+
+
+if not absence("sklearnex"):
+    PEERS["SVR of scikit-learn-intelex"] = _faster_svr
+
+
 def run(problem: str, peer: str, seed: int) -> Result:
     """Measure elapsed times; the problem may limit the number of threads."""
     n_rows, n_features, settings = PROBLEMS[problem]
@@ -66,8 +77,8 @@ def _cells(plan: BenchPlan) -> list[Cell]:
         if plan.quick and n_rows > _MANY:
             continue
         for peer in PEERS:
-            if peer != "SVR" or n_rows <= (_MANY_QUICK if plan.quick else _MANY):
-                seconds = 5e-8 * n_rows**2 if peer == "SVR" else 0.3 + n_rows / 4e4
+            if not peer.startswith("SVR") or n_rows <= (_MANY_QUICK if plan.quick else _MANY):
+                seconds = 5e-8 * n_rows**2 if peer.startswith("SVR") else 0.3 + n_rows / 4e4
                 found.append(cell(run, name, peer, plan.seed, seconds))
     return found
 

@@ -52,15 +52,15 @@ _SIZE, _SIZE_QUICK, _STREAMS_QUICK = 2000, 400, 3
 
 
 def _chosen(is_classifier: bool, plan: BenchPlan) -> list[tuple[RealStream, range]]:
-    """Return the streams of a run with their seeds, as `chosen_sets` does for tables."""
-    found = []
-    for each in STREAMS.values():
-        is_final = each.part == "final"
-        if each.is_classifier is not is_classifier or absence(each.source):
-            continue
-        if plan.final or not is_final:
-            several = each.is_drawn and (is_final or not plan.final)
-            found.append((each, plan.seeds if several else plan.seeds[:1]))
+    """Return the streams of a run with their seeds: the final ones, or the development ones."""
+    is_final = plan.final and not plan.quick
+    found = [
+        (each, plan.seeds if each.is_drawn else plan.seeds[:1])
+        for each in STREAMS.values()
+        if each.is_classifier is is_classifier
+        and (each.part == "final") is is_final
+        and not absence(each.source)
+    ]
     return found[:_STREAMS_QUICK] if plan.quick else found
 
 
