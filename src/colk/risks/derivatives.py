@@ -133,7 +133,8 @@ def _by_torch(function: Callable[..., Any], arguments: tuple[Any, ...], place: i
         result = function(*given[:place], moved, *given[place + 1 :])
         return _stacked(result, torch)
 
-    return np.asarray(torch.autograd.functional.jacobian(value, given[place]), dtype=float)
+    jacobian: Any = torch.autograd.functional.jacobian
+    return np.asarray(jacobian(value, given[place]), dtype=np.float64)
 
 
 def _stacked(result: Any, torch: Any) -> Any:
