@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
+sys.path.insert(0, str(HERE / "_ext"))
 mpl.use("Agg")
 
 from colk import __version__  # noqa: E402

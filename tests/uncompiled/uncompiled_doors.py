@@ -3,18 +3,26 @@
 `python uncompiled_doors.py FILE` writes all predictions of an uncompiled package to a file.
 """
 
+import runpy
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import colk
+from colk.conformal import ConformalRegressor as ConformalEstimator
+from colk.export import to_python
 from colk.kernels import Gaussian, Mahalanobis, Matern
 from colk.river import COLKClassifier as StreamClassifier
 from colk.river import COLKQuantileRegressor as StreamQuantiles
 from colk.river import COLKRegressor as StreamRegressor
-from colk.river import ConformalRegressor
+from colk.river import ConformalClassifier as ConformalSets
+from colk.river import ConformalRegressor, DriftDetector
 from colk.tabular import TableModel
 
 RNG = np.random.default_rng(0)
@@ -180,6 +188,97 @@ def saved_and_loaded():
             colk.save(model, path)
             found.append(colk.load(path).partial_fit(X, -Y).predict(NEW).ravel())
     return np.concatenate(found)
+
+
+@case
+def regressor_of_a_sparse_matrix():
+    from scipy.sparse import csr_matrix
+
+    points = np.where(np.abs(X) > 1.0, X, 0.0)
+    model = colk.COLKRegressor(kernel="laplacian", random_state=0).fit(csr_matrix(points), Y)
+    return model.predict(csr_matrix(NEW))
+
+
+@case
+def intervals_of_an_estimator():
+    model = ConformalEstimator(colk.COLKRegressor(kernel="gaussian", max_atoms=20))
+    return model.learn(X, Y).predict_interval(NEW)
+
+
+@case
+def river_sets_of_labels():
+    model = streamed(ConformalSets(StreamClassifier(), coverage=0.8))
+    found = [model.predict_set(row) for row in dicts(NEW)]
+    return np.array([["down" in labels, "up" in labels] for labels in found], dtype=float)
+
+
+@case
+def river_drift():
+    watch = DriftDetector()
+    spread = np.where(np.arange(3000) < 1500, 0.1, 1.0)
+    losses = spread * np.random.default_rng(2).exponential(size=3000)
+    found = []
+    for loss in losses.tolist():
+        watch.update(loss)
+        found.append(float(watch.drift_detected))
+    assert sum(found) > 0
+    return np.array(found)
+
+
+@case
+def command():
+    """Fit, predict, evaluate, show, compress and export by the command."""
+    from colk.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        rows, model, small, new, code = (
+            str(Path(folder, name)) for name in ("r.csv", "m.colk", "s.colk", "n.csv", "m.py")
+        )
+        table = np.column_stack([X, Y])
+        np.savetxt(rows, table, delimiter=",", header="a,b,y", comments="")
+        lines = (
+            ["fit", rows, "--target", "y", "--model", model],
+            ["evaluate", model, rows],
+            ["show", model],
+            ["compress", model, "--eps", "0.01", "--out", small],
+            ["export", small, "--to", "python", "--out", code],
+            ["predict", small, rows, "--out", new],
+        )
+        for line in lines:
+            assert main(line) == 0, line
+        predicted = np.loadtxt(new, skiprows=1, ndmin=1)
+        source = runpy.run_path(code)["predict"](dicts(NEW))
+    return np.concatenate([predicted, source])
+
+
+@case
+def dask():
+    from colk.distributed import DaskCOLKRegressor
+
+    with ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as folder:
+        rows = str(Path(folder, "r.csv"))
+        np.savetxt(rows, np.column_stack([X, Y]), delimiter=",", header="a,b,y", comments="")
+        model = DaskCOLKRegressor(kernel="gaussian", random_state=0, client=pool)
+        model = model.fit([rows], "y").local_
+    return model.predict(pd.DataFrame(NEW, columns=["a", "b"]))
+
+
+@case
+def exported():
+    model = colk.COLKRegressor(kernel="gaussian", max_atoms=20, random_state=0).fit(X, Y)
+    module: dict = {}
+    exec(to_python(model), module)
+    return np.array(module["predict"](NEW.tolist()))
+
+
+@case
+def policy():
+    from colk.rl import KernelLSTD, KernelTD, LinearQuadratic, simulate
+
+    walk = simulate(LinearQuadratic.spiral(1), 500, seed=0)
+    points = np.linspace(-1.0, 1.0, 9)[:, None]
+    learners = (KernelLSTD(Gaussian(0.5), discount=0.9), KernelTD(Gaussian(0.5), discount=0.9))
+    return np.concatenate([learner.learn(*walk).value(points) for learner in learners])
 
 
 if __name__ == "__main__":
