@@ -145,10 +145,16 @@ def _name_points(axes: Any, points: Mapping[str, tuple[float, float]]) -> None:
         axes.annotate(name, place, (5.0, base - y), textcoords="offset points")
 
 
+def _costs(track: Track) -> list[Measure]:
+    """Return the time and the size of a track, if it measures them."""
+    others = track.measures[1:]
+    times = [each for each in others if each.is_time]
+    return times[:1] + [each for each in others if each.name == "bytes"]
+
+
 def _picture(track: Track, scores: Sequence[CellScore], found: Summaries) -> Markup | None:
     """Draw error against time and against bytes, if the track measures them."""
-    costs = [each for each in track.measures[1:] if each.is_time][:1]
-    costs += [each for each in track.measures[1:] if each.name == "bytes"]
+    costs = _costs(track)
     shares = relative(found, track.measures[0].floor)
     shares.pop("constant", None)  # its large error would hide the differences of the others
     if not costs or len(shares) < 3:
@@ -226,6 +232,7 @@ def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
         "main": _main_table(track, found),
         "peers": _peer_table(track, judged, summaries),
         "picture": _picture(track, judged, summaries),
+        "two_pictures": len(_costs(track)) > 1,
         "diagram": _diagram(track, summaries),
         "judged": _judged(judged),
         "notes": {name: text for name, text in track.notes.items() if name in found},
