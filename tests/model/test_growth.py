@@ -6,7 +6,7 @@ import pytest
 import colk
 from colk import COLKClassifier, COLKRegressor
 from colk.kernels import Gaussian
-from colk.losses import Squared
+from colk.losses import Softmax, Squared
 from colk.model import Settings, grown, growth
 from colk.risks import Mean
 from colk.rkhs import KernelExpansion
@@ -21,45 +21,67 @@ NOISE = RNG.normal(size=600)
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
-    monkeypatch.setattr(growth, "_STEPS", (60, 120))
+    monkeypatch.setattr(growth, "_WORK", 600 * 120**2)
     monkeypatch.setattr(growth, "_ALL", 0)
     monkeypatch.setattr("colk.model.settings.FIRST_ATOMS", 30)
+    monkeypatch.setattr("colk.model.sample_fit.FIRST_ATOMS", 30)
 
 
-def polished(targets, n_atoms=30):
-    f = KernelExpansion(Gaussian(0.7), X[:n_atoms], np.zeros(n_atoms))
-    return final_polish(f, X, targets, Squared(), Mean(), 1e-6)
+def on(n_atoms, targets=Y, bandwidth=0.4):
+    shape = (n_atoms, *targets.shape[1:])
+    return KernelExpansion(Gaussian(bandwidth), X[:n_atoms], np.zeros(shape))
 
 
 def test_atoms_are_added_where_they_pay_and_only_there():
-    signal = grown(polished(Y), X, Y, np.ones(600))
-    assert signal.n_atoms == 120
-    np.testing.assert_array_equal(signal.tried[:, 0], [60.0, 120.0])
+    signal = grown(on(30), X, Y, np.ones(600), Squared())
+    assert 110 < signal.function.n_atoms <= 120
+    np.testing.assert_array_equal(signal.tried[:, 0], [60.0, signal.function.n_atoms])
     assert (signal.tried[:, 1] > 2.0 * signal.tried[:, 2]).all()
-    noise = grown(polished(NOISE), X, NOISE, np.ones(600))
-    assert noise.n_atoms == 30
+    noise = grown(on(30), X, NOISE, np.ones(600), Squared())
+    assert noise.function.n_atoms == 30
     assert len(noise.tried) == 1
 
 
-def test_the_judge_counts_new_atoms_only():
-    f = polished(Y).polished.function
-    residuals = (Y - f(X))[:, None]
-    assert growth._gain(f, f, X, residuals, np.ones(600)) == (0.0, 0.0)
+def test_classes_grow_too():
+    classes = (X[:, 0] > 0.0) + 2.0 * (np.sin(2.0 * X[:, 1]) > 0.0)
+    f = on(30, np.zeros((600, 4)))
+    assert grown(f, X, classes, np.ones(600), Softmax()).function.n_atoms >= 60
+    any_class = RNG.integers(4, size=600).astype(float)
+    assert grown(f, X, any_class, np.ones(600), Softmax()).function.n_atoms == 30
 
 
-def test_weights_are_the_optimum_on_all_atoms():
-    found = grown(polished(Y), X, Y, np.ones(600)).final.polished
-    f, decay = found.function, found.regularization
-    table = f.kernel.gram(X, f.atoms)
-    A = 2.0 * table.T @ table / 600 + decay * f.kernel.gram(f.atoms)
-    best = table @ np.linalg.lstsq(A, 2.0 * table.T @ Y / 600, rcond=None)[0]
-    assert np.mean((f(X) - best) ** 2) < 1e-3 * np.mean((Y - best) ** 2) + 1e-8
+def test_left_out_samples_are_predicted_by_a_fit_without_them():
+    f, weight = on(60), RNG.uniform(0.5, 2.0, size=600)
+    step = growth._Step(f, X, Y[:, None], weight, are_labels=False)
+    left = np.linspace(0.0, 599.0, 120).astype(int)
+    rest = np.setdiff1d(np.arange(600), left)
+    losses = []
+    for size in (30, 60):
+        table, gram = f.kernel.gram(X, X[:size]), f.kernel.gram(X[:size])
+        shares = (weight / weight.mean())[rest, None]
+        A = table[rest].T @ (shares * table[rest]) + 0.1 * gram
+        w = np.linalg.solve(A, table[rest].T @ (shares[:, 0] * Y[rest]))
+        losses.append(0.5 * np.average((Y - table @ w)[left] ** 2, weights=weight[left]))
+    found = [values @ step._weight for _, values in step._tried(0.1, 30)]
+    np.testing.assert_allclose(found, losses, rtol=1e-5)
 
 
 def test_few_samples_and_samples_of_weight_0_do_not_add_atoms():
     weight = np.zeros(600)
     weight[:100] = 1.0
-    assert grown(polished(Y), X, Y, weight).n_atoms == 30
+    assert grown(on(30), X, Y, weight, Squared()).function.n_atoms == 30
+
+
+def test_weights_are_the_optimum_on_all_atoms():
+    found = grown(on(30), X, Y, np.ones(600), Squared())
+    few = final_polish(on(30), X, Y, Squared(), Mean(), 1e-6)
+    polished = found.polished(few, X, Y, np.ones(600), 1e-6).polished
+    f, decay = polished.function, polished.regularization
+    assert decay == found.ratio * few.polished.regularization
+    table = f.kernel.gram(X, f.atoms)
+    A = 2.0 * table.T @ table / 600 + decay * f.kernel.gram(f.atoms)
+    best = table @ np.linalg.lstsq(A, 2.0 * table.T @ Y / 600, rcond=None)[0]
+    assert np.mean((f(X) - best) ** 2) < 1e-3 * np.mean((Y - best) ** 2) + 1e-8
 
 
 def test_an_estimator_goes_on_with_the_larger_model(tmp_path):

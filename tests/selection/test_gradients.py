@@ -24,10 +24,10 @@ KERNELS = [
 def test_moments_are_those_of_the_gradients(kernel):
     gradients = KernelExpansion(kernel, Z, WEIGHTS).gradient(Z)
     expected = np.einsum("nqi,nqj->ij", gradients, gradients) / len(Z)
-    found = moments(kernel, Z, kernel.gram(Z), WEIGHTS, is_full=False)
+    found = moments(kernel, Z, Z, kernel.gram(Z), WEIGHTS, is_full=False)
     np.testing.assert_allclose(found, np.diag(expected), rtol=1e-9)
     if not isinstance(kernel, Laplacian):
-        matrix = moments(kernel, Z, kernel.gram(Z), WEIGHTS, is_full=True)
+        matrix = moments(kernel, Z, Z, kernel.gram(Z), WEIGHTS, is_full=True)
         np.testing.assert_allclose(matrix, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -40,7 +40,7 @@ def test_a_category_moves_the_function():
     changes = f(np.column_stack([Z, other])) - f(X)
     differs = (other != codes)[:, 0]
     expected = 0.5 * (changes[differs] ** 2).sum() / differs.sum()
-    found = category_moments(codes, np.array([0.7]), kernel.gram(X), WEIGHTS)
+    found = category_moments(codes, codes, np.array([0.7]), kernel.gram(X), WEIGHTS)
     np.testing.assert_allclose(found, [expected], rtol=1e-9)
-    same = category_moments(np.zeros((60, 1)), np.array([0.7]), kernel.gram(X), WEIGHTS)
+    same = category_moments(np.zeros((60, 1)), np.zeros((60, 1)), np.array([0.7]), kernel.gram(X), WEIGHTS)
     np.testing.assert_array_equal(same, [0.0])

@@ -13,7 +13,8 @@ from colk.selection import (
     race,
     rows_to_race,
 )
-from colk.selection.leave_one_out import leave_one_out, nested_residuals, ridge_of_all
+from colk.selection.leave_one_out import ridge_of_all
+from colk.selection.pairs import sizes_by_pairs
 from colk.selection.samples import RaceSamples
 
 RNG = np.random.default_rng(0)
@@ -22,40 +23,18 @@ WAVE = np.sin(2.0 * X[:, :1])
 NOISE = RNG.normal(size=(400, 1))
 
 
-def fitted(kernel, points, targets, weight, atoms, ridge):
-    columns = kernel.gram(atoms, points)
-    A = (columns * weight) @ columns.T + ridge * kernel.gram(atoms)
-    return np.linalg.solve(A, (columns * weight) @ targets)
-
-
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(3.0), Matern(2.0, nu=2.5)])
 def test_leaving_out_is_fitting_to_the_others(kernel):
-    points, targets = X[:40], np.column_stack([WAVE[:40], NOISE[:40]])
-    weight, atoms = RNG.uniform(0.5, 2.0, size=40), X[:25]
-    left_out = leave_one_out(kernel, points, targets, weight, atoms, ridge=0.3)
+    K, targets = kernel.gram(X[:40]), np.column_stack([WAVE[:40], NOISE[:40]])
+    weight = RNG.uniform(0.5, 2.0, size=40)
+    found = ridge_of_all(K, targets, weight, 0.3)
     for i in range(0, 40, 7):
         rest = np.arange(40) != i
-        weights = fitted(kernel, points[rest], targets[rest], weight[rest], atoms, 0.3)
-        expected = targets[i] - kernel.gram(points[i : i + 1], atoms)[0] @ weights
-        np.testing.assert_allclose(left_out.residuals[i], expected, rtol=1e-5, atol=1e-8)
-    every = fitted(kernel, points, targets, weight, atoms, 0.3)
-    np.testing.assert_allclose(left_out.weights, every, rtol=1e-5, atol=1e-7)
-
-
-def test_residuals_on_the_first_atoms_are_those_of_a_fit_on_them():
-    targets, weight = np.column_stack([WAVE, NOISE]), RNG.uniform(0.5, 2.0, size=400)
-    nested = nested_residuals(Laplacian(3.0), X, targets, weight, X[:90], 30, ridge=0.3)
-    for found, count in zip(nested, (30, 90), strict=True):
-        alone = leave_one_out(Laplacian(3.0), X, targets, weight, X[:count], ridge=0.3)
-        np.testing.assert_allclose(found, alone.residuals, rtol=1e-9, atol=1e-10)
-
-
-def test_a_regression_on_all_samples_is_that_on_given_atoms():
-    weight, K = RNG.uniform(0.5, 2.0, size=400), Laplacian(3.0).gram(X)
-    all_of_them = ridge_of_all(K, WAVE, weight, 0.3)
-    given = leave_one_out(Laplacian(3.0), X, WAVE, weight, X, ridge=0.3)
-    np.testing.assert_allclose(all_of_them.residuals, given.residuals, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(all_of_them.weights, given.weights, rtol=1e-5, atol=1e-6)
+        A = K[np.ix_(rest, rest)] + 0.3 * np.diag(1.0 / weight[rest])
+        expected = targets[i] - K[i, rest] @ np.linalg.solve(A, targets[rest])
+        np.testing.assert_allclose(found.residuals[i], expected, rtol=1e-7, atol=1e-10)
+    every = np.linalg.solve(K + 0.3 * np.diag(1.0 / weight), targets)
+    np.testing.assert_allclose(found.weights, every, rtol=1e-7, atol=1e-10)
     assert ridge_of_all(-np.eye(2), np.ones((2, 1)), np.ones(2), 0.5) is None
 
 
@@ -99,6 +78,29 @@ def test_features_that_act_only_together_are_found():
     result = race(points, targets, CONTENDERS)
     assert set(np.argsort(-result.relevance)[:2]) == {3, 11}
     assert result.winner.loss < 0.1 * result.default.loss
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_draw_finds_features_that_act_only_together(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(2400, 32))
+    targets = np.sin(2.5 * points[:, 3]) * points[:, 17] + 0.8 * np.cos(3.0 * points[:, 22])
+    result = race(points, (targets / targets.std())[:, None], CONTENDERS)
+    assert set(np.argsort(-result.relevance)[:3]) == {3, 17, 22}
+    assert result.winner.loss < 0.1 * result.default.loss
+
+
+def test_a_first_look_finds_pairs_and_nothing_in_noise():
+    rng = np.random.default_rng(5)
+    points, weight = rng.normal(size=(600, 20)), rng.uniform(0.5, 1.5, size=600)
+    weight /= weight.mean()
+    pair = points[:, 4:5] * points[:, 9:10] + 0.5 * rng.normal(size=(600, 1))
+    assert set(np.argsort(-sizes_by_pairs(points, pair, weight))[:2]) == {4, 9}
+    assert set(np.argsort(-sizes_by_pairs(points, np.sign(pair), weight))[:2]) == {4, 9}
+    assert sizes_by_pairs(points, rng.normal(size=(600, 1)), weight) is None
+    assert sizes_by_pairs(points, points[:, :1] ** 2, weight) is None  # a feature alone
+    assert sizes_by_pairs(points[:100], pair[:100], weight[:100]) is None
+    assert sizes_by_pairs(points, 0.0 * pair, weight) is None
 
 
 def test_categories_that_matter_are_found():
@@ -208,7 +210,7 @@ def test_losses_of_margins():
 
 
 def test_rows_are_the_first_or_any():
-    assert rows_to_race(5000, None) == slice(None, LARGEST)
-    any_rows = rows_to_race(5000, np.random.RandomState(0))
+    assert rows_to_race(9000, None) == slice(None, LARGEST)
+    any_rows = rows_to_race(9000, np.random.RandomState(0))
     assert len(np.unique(any_rows)) == LARGEST
     assert any_rows.max() > LARGEST

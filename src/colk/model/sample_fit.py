@@ -27,7 +27,7 @@ from colk.model.passes import USED, Passes
 from colk.model.recipe import Recipe
 from colk.model.rows import LocalRows
 from colk.model.sample import RowSample, Sample
-from colk.model.settings import Settings
+from colk.model.settings import FIRST_ATOMS, Settings
 from colk.model.targets import Targets
 from colk.model.terms import as_risk
 from colk.risks import Mean
@@ -48,6 +48,9 @@ LEAST_REGULARIZATION = 1e-12
 
 # Number of further fits, each without the outliers of the fit before it.
 _REFITS = 2
+
+# Accuracy of the last weights, and of those from which the search for more of them begins.
+_TOLERANCE, _ROUGH = 1e-3, 0.1
 
 # Early stopping ends the epochs if the held-out loss is not below this share of the loss before.
 _WORTH_AN_EPOCH = 0.99
@@ -341,8 +344,23 @@ class SampleFit:
             rows, is_number = X[weight > 0.0], loss.kind == "regression" and function.n_outputs == 1
             function = filled(function, rows, most_atoms(len(rows), self.max_atoms or 0, is_number))
         least = max(self.recipe.regularization, LEAST_REGULARIZATION)
+        growth = None
+        if self._given.grows and risk.can_grow and function.n_atoms >= USED * FIRST_ATOMS:
+            growth = grown(function, X, Y, weight, loss, self._report)
+            self.tried = growth.tried
+        grows = growth is not None and growth.function.n_atoms > function.n_atoms
+        # Labels have no outliers, so the weights of few atoms are only where a search begins.
+        tolerance = _ROUGH if grows and loss.kind != "regression" else _TOLERANCE
         final = final_polish(
-            function, X, Y, loss, risk, least, path=self.passes.risk_path, sample_weight=weight
+            function,
+            X,
+            Y,
+            loss,
+            risk,
+            least,
+            path=self.passes.risk_path,
+            sample_weight=weight,
+            tolerance=tolerance,
         )
         found = final.polished
         self.path = final.path
@@ -358,15 +376,11 @@ class SampleFit:
         if self.race is None:
             advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
-        return self._grow(final, X, Y, weight) if self._given.grows else final
-
-    def _grow(self, final: FinalPolish, X: Array, Y: Array, weight: Array) -> FinalPolish:
-        """Add atoms while they lower the left-out error; enlarge the learner to that size."""
-        growth = grown(final, X, Y, weight, self._report)
-        self.tried = growth.tried
-        if growth.n_atoms > self.learner.n_atoms:
-            self._adopt(growth.final.polished)
-        return growth.final
+        if growth is None or not grows:
+            return final
+        final = growth.polished(final, X, Y, weight, _TOLERANCE)
+        self._adopt(final.polished)
+        return final
 
     def _adopt(self, polished: Polished) -> None:
         """Give the learner the polished function; enlarge it if that has more atoms."""

@@ -1,6 +1,6 @@
 """Automatic choice of kernel, bandwidth and metric."""
 
-from colk.selection.choice import choose, rows_to_race
+from colk.selection.choice import choose, ridge_targets, rows_to_race
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
 from colk.selection.recent import RecentSamples
@@ -21,5 +21,6 @@ __all__ = [
     "contenders_for",
     "race",
     "relevance_of",
+    "ridge_targets",
     "rows_to_race",
 ]

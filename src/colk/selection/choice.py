@@ -14,19 +14,19 @@ from colk.selection.contenders import contenders_for
 from colk.selection.race import race
 from colk.selection.result import LARGEST, Race
 
-__all__ = ["choose", "rows_to_race"]
+__all__ = ["choose", "ridge_targets", "rows_to_race"]
 
 # The largest distance of a target from the median, in robust standard deviations.
 _REACH = 4.0
 
 
 def rows_to_race(n_samples: int, random: np.random.RandomState | None) -> Any:
-    """Return the indices of at most 3200 samples: the first, or drawn by `random`.
+    """Return the indices of at most 2400 samples: the first, or drawn by `random`.
 
     Examples
     --------
-    >>> rows_to_race(4000, None)
-    slice(None, 3200, None)
+    >>> rows_to_race(9000, None)
+    slice(None, 2400, None)
     """
     if random is None or n_samples <= LARGEST:
         return slice(None, LARGEST)
@@ -80,31 +80,48 @@ def choose(
     >>> choose("auto", "auto", X, y, np.ones(500), Huber()).winner.name
     'gaussian'
     """
-    targets = Y.reshape(len(Y), -1)
-    are_labels = loss.kind != "regression"
-    if loss.kind == "multiclass":
-        targets = np.where(targets == np.arange(n_classes), 1.0, -1.0)
     if rows is None:
         codes = X[:, list(categorical)]
         X = without_outliers(X, weight)
         X[:, list(categorical)] = codes
-    if not are_labels:
-        targets = without_outliers(targets, weight)
-        counted = weight > 0.0
-        largest = np.abs(targets[counted]).max(axis=0, initial=0.0)
-        targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
-        targets = _within_reach(targets, counted)
-        spread = targets[counted].std(axis=0) if counted.any() else np.ones(targets.shape[1])
-        targets = targets / np.where(spread > 0.0, spread, 1.0)
     return race(
         X,
-        targets,
+        ridge_targets(Y, weight, loss, n_classes),
         contenders_for(kernel, categorical, rows),
         bandwidth="auto" if kernel == "auto" and bandwidth == "scale" else bandwidth,
         weight=weight,
-        are_labels=are_labels,
+        are_labels=loss.kind != "regression",
         both_halves=both_halves,
     )
+
+
+def ridge_targets(Y: Array, weight: Array, loss: Loss, n_classes: int = 2) -> Array:
+    """Return the targets of a ridge regression that stands for a fit: deviations, or labels ±1.
+
+    Parameters
+    ----------
+    Y, weight, loss, n_classes
+        As in `choose`.
+
+    Examples
+    --------
+    >>> from colk.losses import Softmax
+    >>> ridge_targets(np.array([0.0, 2.0]), np.ones(2), Softmax(), n_classes=3)
+    array([[ 1., -1., -1.],
+           [-1., -1.,  1.]])
+    """
+    targets = Y.reshape(len(Y), -1)
+    if loss.kind == "multiclass":
+        return np.where(targets == np.arange(n_classes), 1.0, -1.0)
+    if loss.kind != "regression":
+        return targets
+    targets = without_outliers(targets, weight)
+    counted = weight > 0.0
+    largest = np.abs(targets[counted]).max(axis=0, initial=0.0)
+    targets = targets / np.where(largest > 0.0, largest, 1.0)  # so that squares are finite
+    targets = _within_reach(targets, counted)
+    spread = targets[counted].std(axis=0) if counted.any() else np.ones(targets.shape[1])
+    return np.asarray(targets / np.where(spread > 0.0, spread, 1.0))
 
 
 def _within_reach(targets: Array, counted: NDArray[np.bool_]) -> Array:

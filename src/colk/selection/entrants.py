@@ -8,25 +8,21 @@ import numpy as np
 from colk._validation import Array
 from colk.kernels import Kernel, Mahalanobis
 from colk.selection.contenders import Contender
-from colk.selection.leave_one_out import LeftOut, leave_one_out, ridge_of_all
+from colk.selection.leave_one_out import LeftOut, ridge_of_all
 from colk.selection.samples import RaceSamples
 
 __all__ = ["Entrant", "Kind", "Trial"]
 
 Kind = Literal["none", "diagonal", "matrix"]
 
-# With more samples than these, a ridge regression has this many atoms.
-_EXACT, _ATOMS = 1600, 1000
-
 
 class Trial(NamedTuple):
-    """A ridge regression with a kernel, and its left-out losses."""
+    """A ridge regression with a kernel, whose atoms are all samples, and its left-out losses."""
 
     loss: float  # their weighted mean
     entrant: "Entrant"
     losses: Array | None  # of the judged samples; None if the kernel has no finite values
     weights: Array | None  # of the regression
-    K: Array | None  # kernel values, if every sample is an atom
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +110,7 @@ class Entrant:
         rates[categorical] = self.metric[categorical]
         return self.contender.with_bandwidth(bandwidth, rates)
 
-    def trial(self, samples: RaceSamples, n_seen: int = 0, exact: bool = True) -> Trial:
+    def trial(self, samples: RaceSamples, n_seen: int = 0) -> Trial:
         """Fit, and judge all samples but the first `n_seen`, which have been seen.
 
         Parameters
@@ -123,29 +119,19 @@ class Entrant:
             Samples.
         n_seen : int
             Number of first samples that found the metric. Default: 0.
-        exact : bool
-            Whether every sample is an atom; otherwise 1000 of more than 1600 are. Default: True.
         """
-        left_out, K = self._fitted(samples, exact)
+        left_out = self._fitted(samples)
         if left_out is None:
-            return Trial(np.inf, self, None, None, None)
+            return Trial(np.inf, self, None, None)
         losses = samples.losses(left_out.residuals)[n_seen:]
         loss = float(np.average(losses, weights=samples.weight[n_seen:]))
         if not np.isfinite(loss):
-            return Trial(np.inf, self, None, None, None)
-        return Trial(loss, self, losses, left_out.weights, K)
+            return Trial(np.inf, self, None, None)
+        return Trial(loss, self, losses, left_out.weights)
 
-    def _fitted(self, samples: RaceSamples, exact: bool) -> tuple[LeftOut | None, Array | None]:
-        X, bandwidth = samples.X, self.bandwidth(samples.X)
+    def _fitted(self, samples: RaceSamples) -> LeftOut | None:
+        bandwidth = self.bandwidth(samples.X)
         if not bandwidth > 0.0 or not np.isfinite(bandwidth):
-            return None, None
-        Z, kernel = self.points(X), self.of_points(bandwidth)
-        if exact or len(X) <= _EXACT:
-            K = kernel.gram(Z)
-            return ridge_of_all(K, samples.Y, samples.weight, self.ridge), K
-        places = np.linspace(0.0, len(X) - 1.0, _ATOMS).astype(int)
-        try:
-            found = leave_one_out(kernel, Z, samples.Y, samples.weight, Z[places], self.ridge)
-        except np.linalg.LinAlgError:
-            return None, None
-        return found, None
+            return None
+        K = self.of_points(bandwidth).gram(self.points(samples.X))
+        return ridge_of_all(K, samples.Y, samples.weight, self.ridge)

@@ -13,27 +13,22 @@ from colk.kernels.stationary import Stationary
 
 __all__ = ["category_moments", "moments"]
 
-# Largest number of products of a pair of samples, a feature and an output for one matrix. With
-# more, gradients are taken at fewer samples.
-_PRODUCTS = 2e7
-_FEWEST = 100
-
 # Squared distances below this share of the squared bandwidth are rounding errors.
 _SAME = 1e-12
 
 
-def moments(kernel: Stationary, Z: Array, K: Array, weights: Array, is_full: bool) -> Array:
+def moments(kernel: Stationary, Z: Array, D: Array, K: Array, weights: Array, is_full: bool) -> Array:
     """Return the mean over samples of ∇f∇fᵀ, summed over outputs, or only its diagonal.
 
     Parameters
     ----------
     kernel : Stationary
         The kernel of numbers, with one bandwidth.
-    Z : array of shape (n, p)
-        The numbers of the samples.
-    K : array of shape (n, n)
+    Z, D : arrays of shape (n, p) and (m, p)
+        The numbers of the samples, and of the atoms of f.
+    K : array of shape (n, m)
         Kernel values, which may include a factor for categories.
-    weights : array of shape (n, q)
+    weights : array of shape (m, q)
         Weights of f.
     is_full : bool
         Whether to return the matrix.
@@ -42,42 +37,37 @@ def moments(kernel: Stationary, Z: Array, K: Array, weights: Array, is_full: boo
     --------
     >>> Z = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> kernel = Gaussian(1.0)
-    >>> found = moments(kernel, Z, kernel.gram(Z), np.array([[1.0], [0.0]]), is_full=False)
+    >>> found = moments(kernel, Z, Z, kernel.gram(Z), np.array([[1.0], [0.0]]), is_full=False)
     >>> found.round(4)  # the slope at the second sample is −exp(−1/2)
     array([0.1839, 0.    ])
     """
-    n, p = Z.shape
-    per_sample = n * p * weights.shape[1]
-    size = min(n, max(int(_PRODUCTS / max(per_sample, 1)), _FEWEST))
-    places = np.linspace(0.0, n - 1.0, size).astype(int)
     if isinstance(kernel, Laplacian):
-        return _along_axes(float(np.mean(kernel.bandwidth)), Z, K[places], weights, places)
-    pulls = _pulls(kernel, Z, K)[places]
-    M = np.zeros((p, p))
+        return _along_axes(float(np.mean(kernel.bandwidth)), Z, D, K, weights)
+    pulls = _pulls(kernel, Z, D, K)
+    M = np.zeros((Z.shape[1], Z.shape[1]))
     for w in weights.T:
         pull = pulls * w
-        gradients = pull @ Z - Z[places] * pull.sum(axis=1)[:, None]
-        M += gradients.T @ gradients / size
+        gradients = pull @ D - Z * pull.sum(axis=1)[:, None]
+        M += gradients.T @ gradients / len(Z)
     return M if is_full else np.diag(M).copy()
 
 
-def _along_axes(bandwidth: float, Z: Array, K: Array, weights: Array, places: Array) -> Array:
+def _along_axes(bandwidth: float, Z: Array, D: Array, K: Array, weights: Array) -> Array:
     """Return the mean squared slopes of the Laplacian along each axis."""
     found = np.empty(Z.shape[1])
-    for k, column in enumerate(Z.T):
-        signs = np.sign(column[places, None] - column)
-        slopes = (signs * K) @ weights / bandwidth
-        found[k] = (slopes * slopes).sum() / len(places)
+    for k in range(Z.shape[1]):
+        slopes = (np.sign(Z[:, k, None] - D[:, k]) * K) @ weights / bandwidth
+        found[k] = (slopes * slopes).sum() / len(Z)
     return found
 
 
-def _pulls(kernel: Stationary, Z: Array, K: Array) -> Array:
+def _pulls(kernel: Stationary, Z: Array, D: Array, K: Array) -> Array:
     """Return −k'(r)/r for all pairs; K may include a factor for categories, which it keeps."""
     size = float(np.mean(kernel.bandwidth)) ** 2
     if isinstance(kernel, Gaussian):
         return K / size
-    squares = (Z * Z).sum(axis=1)
-    squares = np.maximum(squares[:, None] + squares - 2.0 * Z @ Z.T, 0.0)
+    squares = (Z * Z).sum(axis=1)[:, None] + (D * D).sum(axis=1) - 2.0 * Z @ D.T
+    squares = np.maximum(squares, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array
         if isinstance(kernel, RationalQuadratic):
@@ -94,7 +84,7 @@ def _pulls(kernel: Stationary, Z: Array, K: Array) -> Array:
     return found
 
 
-def category_moments(codes: Array, weights: Array, K: Array, C: Array) -> Array:
+def category_moments(codes: Array, of_atoms: Array, weights: Array, K: Array, C: Array) -> Array:
     """Return, for each column of categories, half the mean square of a change of f.
 
     The change is that of f when the category of a sample is replaced by that of another sample.
@@ -102,18 +92,18 @@ def category_moments(codes: Array, weights: Array, K: Array, C: Array) -> Array:
 
     Parameters
     ----------
-    codes : array of shape (n, k)
-        Categories.
+    codes, of_atoms : arrays of shape (n, k) and (m, k)
+        Categories of the samples, and of the atoms of f.
     weights : array of shape (k,)
         Their weights in `Mixed`.
-    K, C : arrays of shape (n, n) and (n, q)
+    K, C : arrays of shape (n, m) and (m, q)
         Kernel values, and weights of f.
 
     Examples
     --------
     >>> codes, w = np.array([[0.0], [1.0]]), np.log([2.0])
     >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> category_moments(codes, w, K, np.array([[1.0], [0.0]]))
+    >>> category_moments(codes, codes, w, K, np.array([[1.0], [0.0]]))
     array([0.125])
     """
     found = np.zeros(codes.shape[1])
@@ -122,7 +112,7 @@ def category_moments(codes: Array, weights: Array, K: Array, C: Array) -> Array:
         differs = np.flatnonzero(other != column)
         if not len(differs):
             continue
-        was, now = (c[differs, None] != column for c in (column, other))
+        was, now = (c[differs, None] != of_atoms[:, k] for c in (column, other))
         rows = K[differs]
         changes = (rows * np.exp(weights[k] * (1.0 * was - now)) - rows) @ C
         found[k] = 0.5 * (changes * changes).sum() / len(differs)

@@ -66,7 +66,7 @@ class Judged:
         trials = map_in_threads(partial(_judged, samples, n_seen), entrants)
         losses, weight = samples.losses(samples.Y)[n_seen:], samples.weight[n_seen:]
         loss = float(np.average(losses, weights=weight)) if len(losses) else 0.0
-        zero = Trial(loss, entrants[0], losses, None, None)
+        zero = Trial(loss, entrants[0], losses, None)
         return cls(samples, [*trials], zero, weight)
 
     def and_also(self, other: "Judged") -> "Judged":
@@ -174,12 +174,12 @@ class Judged:
 
 
 def _judged(samples: RaceSamples, n_seen: int, entrant: Entrant) -> Trial:
-    return entrant.trial(samples, n_seen, exact=False)
+    return entrant.trial(samples, n_seen)
 
 
 def _joined(trial: Trial, other: Trial, weight: Array) -> Trial:
     """Return a trial of the samples of both."""
     if trial.losses is None or other.losses is None:
-        return Trial(np.inf, trial.entrant, None, None, None)
+        return Trial(np.inf, trial.entrant, None, None)
     losses = np.concatenate([trial.losses, other.losses])
-    return Trial(float(np.average(losses, weights=weight)), trial.entrant, losses, None, None)
+    return Trial(float(np.average(losses, weights=weight)), trial.entrant, losses, None)

@@ -11,7 +11,8 @@ from colk._validation import Array
 from colk.selection.contenders import Contender
 from colk.selection.entrants import Entrant, Trial
 from colk.selection.judged import Judged
-from colk.selection.learning import learned, searched
+from colk.selection.learning import learned, searched, with_sizes
+from colk.selection.pairs import sizes_by_pairs
 from colk.selection.result import LARGEST, Race
 from colk.selection.samples import RaceSamples
 
@@ -20,26 +21,22 @@ __all__ = ["race"]
 # With fewer samples the default wins.
 _FEWEST = 30
 
-# Samples that find bandwidths and metrics in the first heat; each further heat has twice as many,
-# up to _MOST. A heat judges as many other samples.
-_FIRST, _MOST = 400, LARGEST // 2
+# Samples that find bandwidths and metrics in the first heat; each further heat has _TIMES as many,
+# up to half of LARGEST, if that is at least twice as many. A heat judges as many other samples.
+_FIRST, _TIMES = 400, 3
 
 # A matrix is learned if there are this many samples for each feature.
 _SAMPLES_PER_FEATURE = 4
 
-# The race goes on while the loss is above this share of that of f = 0, as long as a heat lowers
-# the ratio of an entrant's loss to that of the default to the share _GAIN, and has _LARGER times
-# as many samples.
-_SOLVED, _GAIN, _LARGER = 0.1, 0.9, 1.5
+# The race goes on while kernels of both distances may win, or while the loss is above this share of
+# that of f = 0 and a heat lowers the ratio of an entrant's loss to the default's to the share _GAIN.
+_SOLVED, _GAIN = 0.1, 0.9
 
 # With fewer samples both halves are judged.
 _FEW = 1000
 
 # Least size of a feature at the start of a heat, as a share of the largest.
-_LEAST_SIZE = 0.01
-
-# The winner learns once more from at most so many samples.
-_REFINING = 1000
+_LEAST_SIZE = 0.05
 
 
 def race(
@@ -57,14 +54,14 @@ def race(
     The entrants are the contenders with their distance as it is, with a factor for each feature,
     and with a matrix; a metric is learned from the gradients of a ridge regression. Each heat finds
     bandwidths and metrics on the first samples and judges them on as many others, which a ridge
-    regression predicts without having seen them. The next heat has twice as many samples, for those
-    that are not clearly behind, and takes place if there is more than one, or if the loss falls.
+    regression predicts without having seen them. The next heat has three times as many samples, for
+    those that are not clearly behind, and takes place if the distance is open, or if the loss falls.
     An entrant with a metric wins if it is ahead by a quarter of a standard error.
 
     Parameters
     ----------
     X : array of shape (n, p)
-        Points. At most the first 3200 samples are used.
+        Points. At most the first 2400 samples are used.
     Y : array of shape (n, q)
         Targets of standard deviation 1, or labels −1 and 1.
     contenders : sequence of Contender
@@ -90,7 +87,7 @@ def race(
     samples = _samples(X, Y, weight, are_labels, contenders[0].categorical)
     fixed = [_fixed(samples, one, bandwidth) for one in contenders]
     if len(samples.X) < _FEWEST:
-        nothing = Trial(np.nan, fixed[0], None, None, None)
+        nothing = Trial(np.nan, fixed[0], None, None)
         return Judged(samples, [nothing], nothing, np.zeros(0)).result(fixed[0])
     if bandwidth != "auto":
         judged = Judged.of(samples, fixed)
@@ -102,38 +99,61 @@ def race(
 
 
 def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_halves: bool) -> Race:
-    """Run the heats; the winner learns once more on all samples that it has seen."""
-    n, size = len(samples.X), min(_FIRST, len(samples.X) // 2)
+    """Run the heats; the winner of few samples learns once more on all that it has seen."""
+    n, most = len(samples.X), _TIMES * _FIRST
+    size = n // 2 if n < most else _FIRST
     before: dict[tuple[str, bool], float] = {}
     entrants: list[Entrant] = []
+    sizes: Array | None = None
     while True:
-        heat = samples.first(2 * size)
-        run = partial(_heat, size=size, default=default, plain=plain, entrants=entrants)
+        heat, known = samples.first(2 * size), sizes
+        sizes = _sizes(heat.first(size), default) if known is None else None
+        run = partial(_heat, size=size, default=default, plain=plain, entrants=entrants, sizes=sizes)
         judged = run(heat)
         if both_halves and n < _FEW:
             judged = judged.and_also(run(heat.swapped(size)))
-        won, larger = judged.winner(), min(2 * size, n // 2, _MOST)
-        shares = judged.shares()
+        won, larger = judged.winner(), min(_TIMES * size, n // 2)
+        shares, close = judged.shares(), judged.close_to(won)
         gains = not before or any(v < _GAIN * before.get(k, 0.0) for k, v in shares.items())
-        is_clear = won.loss < _SOLVED * judged.zero.loss or not gains
-        if is_clear or larger < _LARGER * size:
-            return judged.result(default, won, _refined(won.entrant, heat))
-        entrants = _next(judged, won, larger)
+        is_solved = won.loss < _SOLVED * judged.zero.loss or not gains
+        is_open = len({one.contender.is_l1 for one in [won.entrant, *close]}) > 1
+        if larger < 2 * size or (is_solved and not is_open):
+            last = won.entrant if entrants else _retrained(samples.first(most), won.entrant)
+            return judged.result(default, won, last)
+        entrants, sizes = close, known if sizes is None else sizes
         size, before = larger, shares
 
 
+def _sizes(samples: RaceSamples, default: Entrant) -> Array | None:
+    if default.contender.rows is not None:
+        return None
+    return sizes_by_pairs(samples.X, samples.Y, samples.weight)
+
+
 def _heat(
-    samples: RaceSamples, size: int, default: Entrant, plain: list[Entrant], entrants: list[Entrant]
+    samples: RaceSamples,
+    size: int,
+    default: Entrant,
+    plain: list[Entrant],
+    entrants: list[Entrant],
+    sizes: Array | None,
 ) -> Judged:
     """Let the entrants learn from the first samples, and judge them on the others.
 
     In the first heat there are no entrants yet: they are the kernels without and with a metric.
+    Diagonals that have left the race come back if features are found to act together.
     """
     few = samples.first(size)
     if not entrants:
         found = [searched(one, few).entrant for one in plain]
         entrants = [*found, *_with_metrics(found, samples, size)]
-    trained = map_in_threads(partial(_trained, few), entrants)
+        trained = map_in_threads(partial(_trained, few, sizes), entrants)
+    else:
+        if sizes is not None:
+            known = {one.contender.is_l1 for one in entrants if one.kind == "diagonal"}
+            back = [one for one in _with_metrics(plain, samples, size) if one.kind == "diagonal"]
+            entrants = [*entrants, *(one for one in back if one.contender.is_l1 not in known)]
+        trained = map_in_threads(partial(_retrained, few, sizes=sizes), entrants)
     return Judged.of(samples, [default, *trained], size)
 
 
@@ -154,42 +174,38 @@ def _with_metrics(plain: Sequence[Entrant], samples: RaceSamples, size: int) -> 
     return found + matrices
 
 
-def _next(judged: Judged, won: Trial, size: int) -> list[Entrant]:
-    """Return the entrants of the next heat: those that are close, and diagonals that begin anew.
+def _trained(samples: RaceSamples, sizes: Array | None, entrant: Entrant) -> Entrant:
+    """Return an entrant of the first heat after it has learned."""
+    if entrant.kind == "none":
+        return entrant
+    return learned(_started(samples, sizes, entrant)[0], samples).entrant
 
-    A diagonal that is close begins with the largest factor of each feature in any diagonal, times
-    the root of the share of the loss that it explains: what is 0 in a metric has no gradient.
+
+def _retrained(samples: RaceSamples, entrant: Entrant, sizes: Array | None = None) -> Entrant:
+    """Return an entrant that has learned before, after it has learned from more samples."""
+    if entrant.kind == "none":
+        return searched(entrant, samples, ("factor",), 1.4).entrant
+    entrant, is_new = _started(samples, sizes, entrant)
+    return learned(entrant, samples, is_new).entrant
+
+
+def _started(
+    samples: RaceSamples, sizes: Array | None, entrant: Entrant
+) -> tuple[Entrant, bool]:
+    """Return the diagonal to begin with, and whether it is new: pairs of features may know better.
+
+    What is 0 in a metric has no gradient, so no feature begins with less than a share of the
+    largest.
     """
-    close, spread = judged.close_to(won), judged.samples.spread
-    fresh: list[Entrant] = []
-    if size <= 2 * _FIRST:
-        tried = [trial.entrant for trial in judged.trials if trial.entrant.kind == "matrix"]
-        known = {(one.kind, one.contender.is_l1) for one in [*close, *tried]}
-        plain = [trial.entrant for trial in judged.trials[1:] if trial.entrant.kind == "none"]
-        again = _with_metrics(plain, judged.samples, size)
-        fresh = [one for one in again if (one.kind, one.contender.is_l1) not in known]
-    most = np.zeros(len(spread))
-    for trial in judged.trials:
-        if trial.entrant.kind == "diagonal":
-            sizes = trial.entrant.metric * spread
-            explained = max(1.0 - trial.loss / judged.zero.loss, 0.0)
-            most = np.maximum(most, sizes / sizes.max() * np.sqrt(explained))
-    if not most.max() > 0.0:
-        return fresh + close
-    metric = (most + _LEAST_SIZE * most.max()) / np.where(spread > 0.0, spread, 1.0)
-    return fresh + [replace(one, metric=metric) if one.kind == "diagonal" else one for one in close]
-
-
-def _trained(samples: RaceSamples, entrant: Entrant) -> Entrant:
-    return entrant if entrant.kind == "none" else learned(entrant, samples).entrant
-
-
-def _refined(won: Entrant, samples: RaceSamples) -> Entrant:
-    """Return the winner with the bandwidth and the metric of the samples of the last heat."""
-    few = samples.first(_REFINING)
-    if won.kind == "none":
-        return searched(won, few, step=1.4).entrant
-    return learned(won, few, 1).entrant
+    if entrant.kind != "diagonal":
+        return entrant, False
+    known = entrant.metric * samples.spread
+    first = with_sizes(entrant, samples, known, _LEAST_SIZE) or entrant
+    if sizes is None:
+        return first, False
+    second = with_sizes(entrant, samples, sizes, _LEAST_SIZE) or entrant
+    is_better = second.trial(samples).loss < first.trial(samples).loss
+    return (second if is_better else first), is_better
 
 
 def _samples(

@@ -14,7 +14,7 @@ from colk.kernels import Kernel, Mahalanobis, Mixed
 __all__ = ["LARGEST", "Entry", "Race"]
 
 # Largest number of samples that a race uses.
-LARGEST = 3200
+LARGEST = 2400
 
 _METRICS = ("none", "diagonal", "matrix")
 

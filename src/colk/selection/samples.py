@@ -5,7 +5,7 @@ import numpy as np
 from colk._resolution import varying
 from colk._validation import Array
 
-__all__ = ["RaceSamples"]
+__all__ = ["RaceSamples", "losses_of"]
 
 # Threshold of the Huber loss, in standard deviations of the targets or in margins.
 _THRESHOLD = 2.0
@@ -55,18 +55,14 @@ class RaceSamples:
             self.spread[k] = float(len(X) > 0 and np.ptp(X[:, k]) > 0.0)
 
     def losses(self, residuals: Array) -> Array:
-        """Return the Huber loss of each residual; for labels, of the shortfall from a margin of 1.
+        """Return the loss of each residual; see `losses_of`.
 
         Parameters
         ----------
         residuals : array of shape (m, q)
             Targets minus predictions of the first m samples.
         """
-        size = np.abs(residuals)
-        if self.are_labels:
-            size = np.maximum(self.Y[: len(residuals)] * residuals, 0.0)
-        capped = np.minimum(size, _THRESHOLD)
-        return np.asarray((capped * (size - 0.5 * capped)).sum(axis=1))
+        return losses_of(residuals, self.Y[: len(residuals)], self.are_labels)
 
     def first(self, size: int) -> "RaceSamples":
         """Return the first `size` samples.
@@ -90,3 +86,27 @@ class RaceSamples:
         """
         X, Y, weight = (np.roll(each, -size, axis=0) for each in (self.X, self.Y, self.weight))
         return RaceSamples(X, Y, weight, self.are_labels, self.categorical)
+
+
+def losses_of(residuals: Array, Y: Array, are_labels: bool) -> Array:
+    """Return the Huber loss of each residual; for labels, of the shortfall from a margin of 1.
+
+    Parameters
+    ----------
+    residuals : array of shape (n, q)
+        Targets minus predictions.
+    Y : array of shape (n, q)
+        Targets of standard deviation 1, or labels −1 and 1.
+    are_labels : bool
+        Whether Y holds labels.
+
+    Examples
+    --------
+    >>> losses_of(np.array([[0.5], [-0.5]]), np.ones((2, 1)), are_labels=True)
+    array([0.125, 0.   ])
+    """
+    size = np.abs(residuals)
+    if are_labels:
+        size = np.maximum(Y * residuals, 0.0)
+    capped = np.minimum(size, _THRESHOLD)
+    return np.asarray((capped * (size - 0.5 * capped)).sum(axis=1))

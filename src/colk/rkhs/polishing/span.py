@@ -31,7 +31,7 @@ _INDEPENDENT = 1e-9
 _WELL_INDEPENDENT = 1e-5
 _MANY = 8
 # Largest size of κ(X, D) that is stored; a larger one is recomputed block by block.
-_KEPT = 2**24
+_KEPT = 2**25
 # Number of samples in a block; threads share the blocks. If there are few samples, as in the choice
 # of λ, blocks are smaller.
 _BLOCK, _SMALL_BLOCK, _FEW = 1024, 256, 2048
