@@ -42,5 +42,6 @@ def test_a_category_moves_the_function():
     expected = 0.5 * (changes[differs] ** 2).sum() / differs.sum()
     found = category_moments(codes, codes, np.array([0.7]), kernel.gram(X), WEIGHTS)
     np.testing.assert_allclose(found, [expected], rtol=1e-9)
-    same = category_moments(np.zeros((60, 1)), np.zeros((60, 1)), np.array([0.7]), kernel.gram(X), WEIGHTS)
+    zeros = np.zeros((60, 1))
+    same = category_moments(zeros, zeros, np.array([0.7]), kernel.gram(X), WEIGHTS)
     np.testing.assert_array_equal(same, [0.0])

@@ -4,8 +4,8 @@ The number of atoms is doubled. A ridge regression on all atoms has that on the 
 of its factor, so both predict the same left-out samples for one price. The step is made if the new
 atoms lower the squared residuals there, or those from a margin for labels, by more than one
 standard error and by more than 1 %. A step to M atoms takes O(nM²) operations for n samples; the
-next step is not tried if it would take more than 6·10¹⁰ products, some 1 s of one core: with 20,000 samples
-there are at most 1600 atoms.
+next step is not tried if it would take more than 6·10¹⁰ products, some 1 s of one core: 20,000
+samples have at most 1600 atoms.
 """
 
 from collections.abc import Callable
@@ -164,7 +164,8 @@ class _Step:
         self, function: KernelExpansion, X: Array, Y: Array, weight: Array, are_labels: bool
     ) -> None:
         kernel, atoms = function.kernel, function.atoms
-        self._values, self._n_atoms, self._are_labels = KernelTable(kernel, atoms), len(atoms), are_labels
+        self._values, self._n_atoms = KernelTable(kernel, atoms), len(atoms)
+        self._are_labels = are_labels
         self._gram = kernel.of_atoms.gram(atoms)
         n_left = min(int(_LEFT_OUT * len(X)), _MOST_LEFT_OUT)
         is_left = np.zeros(len(X), dtype=bool)

@@ -351,17 +351,8 @@ class SampleFit:
         grows = growth is not None and growth.function.n_atoms > function.n_atoms
         # Labels have no outliers, so the weights of few atoms are only where a search begins.
         tolerance = _ROUGH if grows and loss.kind != "regression" else _TOLERANCE
-        final = final_polish(
-            function,
-            X,
-            Y,
-            loss,
-            risk,
-            least,
-            path=self.passes.risk_path,
-            sample_weight=weight,
-            tolerance=tolerance,
-        )
+        terms, path = (function, X, Y, loss, risk, least), self.passes.risk_path
+        final = final_polish(*terms, path=path, sample_weight=weight, tolerance=tolerance)
         found = final.polished
         self.path = final.path
         self._adopt(found)
@@ -376,10 +367,9 @@ class SampleFit:
         if self.race is None:
             advice += ' with this kernel: set kernel="auto", which finds the features that matter'
         warn_of_loss(left_out, start, len(X), advice)
-        if growth is None or not grows:
-            return final
-        final = growth.polished(final, X, Y, weight, _TOLERANCE)
-        self._adopt(final.polished)
+        if growth is not None and grows:
+            final = growth.polished(final, X, Y, weight, _TOLERANCE)
+            self._adopt(final.polished)
         return final
 
     def _adopt(self, polished: Polished) -> None:

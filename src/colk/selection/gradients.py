@@ -17,7 +17,9 @@ __all__ = ["category_moments", "moments"]
 _SAME = 1e-12
 
 
-def moments(kernel: Stationary, Z: Array, D: Array, K: Array, weights: Array, is_full: bool) -> Array:
+def moments(
+    kernel: Stationary, Z: Array, D: Array, K: Array, weights: Array, is_full: bool
+) -> Array:
     """Return the mean over samples of ∇f∇fᵀ, summed over outputs, or only its diagonal.
 
     Parameters

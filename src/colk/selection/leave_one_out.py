@@ -26,16 +26,18 @@ class LeftOut(NamedTuple):
 def ridge_of_all(K: Array, Y: Array, weight: Array, ridge: float) -> LeftOut | None:
     """Fit a ridge regression with all samples as atoms, and without each of them in turn.
 
-    f minimises Σ w‖y − f(x)‖² + ridge·‖f‖². With S = (K + ridge·W⁻¹)⁻¹ the weights are C = SY, and the residuals C_i / S_ii. The result is
-    None if the matrix is not positive definite in rounded numbers.
+    f minimises Σ w‖y − f(x)‖² + ridge·‖f‖². With S = (K + ridge·W⁻¹)⁻¹ the weights are C = SY, and
+    the residuals C_i / S_ii. The result is None if the matrix is not positive definite in rounded
+    numbers.
 
     Parameters
     ----------
     K : array of shape (n, n)
         Kernel values of the samples.
-    Y, weight, ridge
-        Targets of shape (n, q), positive weights of shape (n,), and the factor of ‖f‖²; the factor of
-        a sample is its weight.
+    Y, weight : arrays of shape (n, q) and (n,)
+        Targets, and weights above 0.
+    ridge : float
+        Factor of ‖f‖²; the factor of a sample is its weight.
 
     Examples
     --------

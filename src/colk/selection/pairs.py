@@ -40,8 +40,8 @@ def sizes_by_pairs(X: Array, Y: Array, weight: Array) -> Array | None:
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(1000, 5))
-    >>> sizes_by_pairs(X, X[:, 1:2] * X[:, 3:4], np.ones(1000)).round(1)
-    array([0. , 0.9, 0. , 0.9, 0. ])
+    >>> sizes_by_pairs(X, X[:, 1:2] * X[:, 3:4], np.ones(1000)).round()
+    array([0., 1., 0., 1., 0.])
     """
     n, p = X.shape
     n_bins = int(min(np.sqrt(n / _PER_CELL), _MOST, min(_TOTAL, n / 2) / p))

@@ -29,7 +29,7 @@ _FIRST, _TIMES = 400, 3
 _SAMPLES_PER_FEATURE = 4
 
 # The race goes on while kernels of both distances may win, or while the loss is above this share of
-# that of f = 0 and a heat lowers the ratio of an entrant's loss to the default's to the share _GAIN.
+# that of f = 0 and a heat lowers the ratio of an entrant's loss to the default's to this share.
 _SOLVED, _GAIN = 0.1, 0.9
 
 # With fewer samples both halves are judged.
@@ -54,9 +54,10 @@ def race(
     The entrants are the contenders with their distance as it is, with a factor for each feature,
     and with a matrix; a metric is learned from the gradients of a ridge regression. Each heat finds
     bandwidths and metrics on the first samples and judges them on as many others, which a ridge
-    regression predicts without having seen them. The next heat has three times as many samples, for
-    those that are not clearly behind, and takes place if the distance is open, or if the loss falls.
-    An entrant with a metric wins if it is ahead by a quarter of a standard error.
+    regression predicts without having seen them. The next heat has three times as many samples. It
+    takes place if the best kernels of both distances are close, or if the loss falls, and leaves
+    out entrants that are clearly behind. An entrant with a metric wins if it is ahead by a quarter
+    of a standard error.
 
     Parameters
     ----------
@@ -108,7 +109,9 @@ def _heats(samples: RaceSamples, default: Entrant, plain: list[Entrant], both_ha
     while True:
         heat, known = samples.first(2 * size), sizes
         sizes = _sizes(heat.first(size), default) if known is None else None
-        run = partial(_heat, size=size, default=default, plain=plain, entrants=entrants, sizes=sizes)
+        run = partial(
+            _heat, size=size, default=default, plain=plain, entrants=entrants, sizes=sizes
+        )
         judged = run(heat)
         if both_halves and n < _FEW:
             judged = judged.and_also(run(heat.swapped(size)))
@@ -189,9 +192,7 @@ def _retrained(samples: RaceSamples, entrant: Entrant, sizes: Array | None = Non
     return learned(entrant, samples, is_new).entrant
 
 
-def _started(
-    samples: RaceSamples, sizes: Array | None, entrant: Entrant
-) -> tuple[Entrant, bool]:
+def _started(samples: RaceSamples, sizes: Array | None, entrant: Entrant) -> tuple[Entrant, bool]:
     """Return the diagonal to begin with, and whether it is new: pairs of features may know better.
 
     What is 0 in a metric has no gradient, so no feature begins with less than a share of the
