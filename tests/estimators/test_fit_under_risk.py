@@ -141,3 +141,15 @@ def test_a_table_of_many_rows_keeps_the_model_of_the_mean(monkeypatch):
 @pytest.mark.parametrize("risk", ["cvar", "variance", "entropic"])
 def test_one_row_is_fitted_under_a_risk(risk):
     assert COLKRegressor(risk=risk).fit([[1.0, 2.0]], [3.0]).predict([[1.0, 2.0]]) == [3.0]
+
+
+@pytest.mark.parametrize("risk", ["cvar", "variance", "entropic"])
+def test_if_the_mean_stays_only_time_is_lost(risk):
+    """The model is that of a fit without a risk, bit for bit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=400)
+    model = COLKRegressor(risk=risk, random_state=0).fit(X, y)
+    assert "the model of the mean stays" in model.risk_path_.told
+    plain = COLKRegressor(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))

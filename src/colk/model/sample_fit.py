@@ -310,7 +310,8 @@ class SampleFit:
     def _fills(self) -> bool:
         """Whether more rows may be atoms than the passes found, because nothing limits them."""
         is_open = self._given.eps is None and self.passes.epochs is None
-        return is_open and self.recipe.risk.is_mean and self._given.grows
+        risk = self.recipe.risk
+        return is_open and (risk.is_mean or risk.starts_from_mean) and self._given.grows
 
     def _conclude(self, X: Array, Y: Array, weight: Array, lost: float) -> FinalPolish | None:
         """Polish, or warn if the epochs did not learn."""
