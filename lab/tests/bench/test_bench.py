@@ -16,7 +16,7 @@ from colk.cli import main
 from colk_lab.bench import TRACKS, BenchPlan, Cell, Measure, Track
 from colk_lab.bench.bench import bench, expected_seconds
 from colk_lab.bench.capymoa_peers import CapyMoa
-from colk_lab.bench.cells import CellScore
+from colk_lab.bench.cells import CellScore, guarded
 from colk_lab.bench.krls import KRLS
 from colk_lab.bench.page import relative, write_page
 from colk_lab.bench.peers import BATCH_PEERS, absence, base
@@ -329,6 +329,32 @@ def test_ratios_compare_the_same_rows():
     assert noisy["third"].mean == pytest.approx(2.0)
     assert noisy["third"].half > 1.0
     assert ratios(fake_track(), scored("a", "colk", (-1.0,))) == {}
+
+
+@guarded
+def failing_task(problem, peer, seed):
+    if peer == "other" and problem == "hills":
+        raise ValueError("no rows\nin the hills")
+    return {"error": np.asarray(1.0 if peer == "colk" else 2.0)}
+
+
+def test_a_method_that_fails_is_named_and_the_others_go_on(tmp_path, monkeypatch):
+    def cells(plan):
+        return [
+            Cell(
+                problem, peer, 0, Task(failing_task, {"problem": problem, "peer": peer, "seed": 0})
+            )
+            for problem in ("hills", "plains")
+            for peer in ("colk", "other")
+        ]
+
+    track = Track("fake", "Fake", "Which?", (Measure("error", "An error."),), cells)
+    monkeypatch.setitem(TRACKS, "fake", track)
+    made = bench(["fake"], PLAN, tmp_path)
+    assert "other failed on hills: ValueError: no rows<" in made.page.read_text()
+    again = read_csv(made.table.read_text())
+    assert [each.texts for each in again if each.texts] == [{"failed": "ValueError: no rows"}]
+    assert summarise(again, "error")["plains"]["other"].mean == 2.0
 
 
 def test_an_unknown_track_is_named():

@@ -2,13 +2,28 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from colk_lab.tasks import Result, Task
 
-__all__ = ["BenchPlan", "Cell", "CellScore", "Measure", "Track", "cell", "measured"]
+__all__ = [
+    "FAILED",
+    "BenchPlan",
+    "Cell",
+    "CellScore",
+    "Measure",
+    "Track",
+    "cell",
+    "guarded",
+    "measured",
+]
+
+
+# Name of the text of a method that failed on a problem.
+FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -200,3 +215,25 @@ def measured(**values: float) -> Result:
     {'fit time': array(2.)}
     """
     return {name.replace("_", " "): np.asarray(float(value)) for name, value in values.items()}
+
+
+def guarded(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Let a task return what went wrong, instead of ending the run: the page names it.
+
+    Examples
+    --------
+    >>> @guarded
+    ... def run(problem, peer, seed):
+    ...     raise ValueError("a gap")
+    >>> str(run(problem="hills", peer="SVR", seed=0)["failed"])
+    'ValueError: a gap'
+    """
+
+    @wraps(function)
+    def run(*arguments: Any, **settings: Any) -> Result:
+        try:
+            return function(*arguments, **settings)
+        except Exception as error:  # of any library
+            return {FAILED: np.asarray(f"{type(error).__name__}: {error}".splitlines()[0])}
+
+    return run

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from colk.cli.pages.drawing import draw
 from colk.cli.pages.render import inline
 from colk.persistence.atomic import write_whole
-from colk_lab.bench.cells import BenchPlan, CellScore, Measure, Track
+from colk_lab.bench.cells import FAILED, BenchPlan, CellScore, Measure, Track
 from colk_lab.bench.peers import missing, versions
 from colk_lab.bench.scores import Behind, SeedSummary, behind, headline, ratios, summarise
 from colk_lab.origin import Origin
@@ -221,6 +221,16 @@ def _judged(scores: Sequence[CellScore]) -> str:
     return ""
 
 
+def _failures(scores: Sequence[CellScore]) -> list[str]:
+    """Return a sentence for each problem on which a method failed."""
+    told = {
+        (score.peer, score.problem): score.texts[FAILED]
+        for score in scores
+        if FAILED in score.texts
+    }
+    return [f"{peer} failed on {problem}: {text}" for (peer, problem), text in told.items()]
+
+
 def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
     own = [score for score in scores if score.track == track.key]
     found, judged = summarise(own, track.measures[0].name), headline(own)
@@ -237,7 +247,7 @@ def _section(track: Track, scores: Sequence[CellScore]) -> dict[str, Any]:
         "judged": _judged(judged),
         "notes": {name: text for name, text in track.notes.items() if name in found},
         "behind": [_told(each) for each in behind(track, scores)],
-        "remarks": track.remarks(own),
+        "remarks": [*track.remarks(own), *_failures(own)],
     }
 
 

@@ -171,8 +171,8 @@ def to_csv(scores: Sequence[CellScore]) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for score in scores:
+        place = score.track, score.problem, score.part, score.peer, score.seed
         for measure, value in score.values.items():
-            place = score.track, score.problem, score.part, score.peer, score.seed
             writer.writerow((*place, measure, repr(value)))
         for name, text in score.texts.items():
             writer.writerow((*place, _TEXT + name, text))

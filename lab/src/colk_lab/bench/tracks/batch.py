@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.bench.peers import BATCH_PEERS, absence
 from colk_lab.bench.splits import TEST_SHARE, split
 from colk_lab.bench.tuning import tuned
@@ -50,6 +50,7 @@ def _microseconds(call: Callable[[], object], at_most: float = 0.2) -> float:
     return 1e6 * float(np.median(times))
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, n_train: int, n_trials: int) -> Result:
     """Measure a peer on a split of a real set."""
     rows, is_classifier = split(problem, seed, n_train), SETS[problem].task == "classification"

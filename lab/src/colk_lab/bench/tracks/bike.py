@@ -16,7 +16,7 @@ from sklearn.svm import SVR
 from colk import river as colk_river
 from colk.data import load_bike_rentals
 from colk_lab.arrays import Array
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -117,6 +117,7 @@ def _summary(found: Array, y: Array) -> dict[str, float]:
     }
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
     """Forecast and then learn each hour."""
     samples, model = load_bike_rentals()[:size], PEERS[peer][0]()

@@ -11,7 +11,7 @@ from colk import river as colk_river
 from colk.conformal import interval_score
 from colk_lab.arrays import Array
 from colk_lab.bench.capymoa_peers import CapyMoa
-from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, guarded, measured
 from colk_lab.bench.peers import absence
 from colk_lab.bench.peers.intervals import INTERVAL_PEERS
 from colk_lab.bench.splits import TEST_SHARE, split
@@ -48,6 +48,7 @@ def _summary(ends: Array, y: Array) -> Result:
     )
 
 
+@guarded
 def run_at_rest(problem: str, peer: str, seed: int, n_train: int) -> Result:
     """Measure intervals on a split of a real set."""
     rows = split(problem, seed, n_train)
@@ -128,6 +129,7 @@ ON_STREAM: dict[str, Callable[[], Any]] = {
 }
 
 
+@guarded
 def run_on_stream(problem: str, peer: str, seed: int, size: int) -> Result:
     """Measure the intervals of samples before they are learned, without the first 500 samples."""
     model, ends, targets = ON_STREAM[peer](), [], []
@@ -172,7 +174,7 @@ def fried(scores: Sequence[CellScore]) -> list[str]:
     """Compare with the intervals that CapyMOA published for the Fried data."""
     told = "CapyMOA published intervals on the Fried data: AdaPI covers 96.25 of 100 targets with "
     told += "a width of 27.4 % of the range, and MVE covers 97.4 with 29.6 %. "
-    here = {s.peer: s.values for s in scores if s.problem == _STREAM}
+    here = {s.peer: s.values for s in scores if s.problem == _STREAM and s.values}
     for peer, name in {"colk": "colk", _ADAPI: "AdaPI, with the published settings,"}.items():
         if peer in here:
             told += f"In this run, on as many samples of the same function, {name} covers "

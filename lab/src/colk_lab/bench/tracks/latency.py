@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.bench.stream_peers import STREAM_PEERS
 from colk_lab.bench.stream_problems import friedman
 from colk_lab.tasks import Result
@@ -28,6 +28,7 @@ def _median(call: Callable[[Any], object], arguments: list[Any], chunk: int = 10
     return 1e6 * float(np.median(times))
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
     """Measure a peer after 1000 samples."""
     samples, model = list(friedman(_WARM + size, seed)), STREAM_PEERS[peer].model(False)

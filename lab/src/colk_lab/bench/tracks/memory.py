@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn.neural_network import MLPRegressor
 
 from colk.estimators import COLKRegressor
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -35,6 +35,7 @@ def _resident() -> float:
     return pages * 4096 / 1e6
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
     """Learn a stream in batches; compare the model and the process early and at the end."""
     model, rng = PEERS[peer](), np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from colk.estimators import COLKRegressor
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -35,6 +35,7 @@ PEERS: dict[str, Callable[[], Any]] = {
 }
 
 
+@guarded
 def run(problem: str, peer: str, seed: int) -> Result:
     """Measure a peer if a share of the targets is moved by 5 to 15, up or down."""
     rng = np.random.default_rng([seed, 7])

@@ -15,7 +15,7 @@ from colk.kernels import Gaussian
 from colk.learners import BSGD, NewtonCOLK
 from colk.losses import Hinge, Squared
 from colk_lab.arrays import Array
-from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, CellScore, Measure, Track, cell, guarded, measured
 from colk_lab.bench.krls import KRLS
 from colk_lab.bench.problems import DRAWN
 from colk_lab.bench.published_splits import median_error
@@ -327,6 +327,7 @@ def _measures(row: Published) -> dict[str, Callable[[int], float]]:
     return found
 
 
+@guarded
 def run(problem: str, peer: str, seed: int) -> Result:
     """Return a published error, or measure it."""
     return measured(error=_measures(ROWS[problem])[peer](seed))

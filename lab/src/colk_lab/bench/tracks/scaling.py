@@ -14,7 +14,7 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from colk.estimators import COLKRegressor
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.bench.peers import absence
 from colk_lab.tasks import Result
 
@@ -54,6 +54,7 @@ if not absence("sklearnex"):
     PEERS["SVR of scikit-learn-intelex"] = _faster_svr
 
 
+@guarded
 def run(problem: str, peer: str, seed: int) -> Result:
     """Measure elapsed times; the problem may limit the number of threads."""
     n_rows, n_features, settings = PROBLEMS[problem]

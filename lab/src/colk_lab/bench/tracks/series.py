@@ -10,7 +10,7 @@ from river import datasets
 
 from colk.data import load_bike_rentals
 from colk_lab.arrays import Array
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.bench.peers import absence
 from colk_lab.bench.stream_peers import STREAM_PEERS
 from colk_lab.tasks import Result
@@ -80,6 +80,7 @@ if not absence("statsforecast"):
     PEERS |= {"AutoARIMA": (_automatic("AutoARIMA"), 8.0), "Theta": (_automatic("AutoTheta"), 0.5)}
 
 
+@guarded
 def run(problem: str, peer: str, seed: int) -> Result:
     """Measure the forecasts of the last third of a series."""
     read, season = SERIES[problem]

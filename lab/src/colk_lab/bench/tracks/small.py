@@ -15,7 +15,7 @@ from colk.learners import COLK, NewtonCOLK
 from colk.losses import Huber
 from colk.schedules import PolyakRuppert, PowerDecay
 from colk_lab.arrays import Array
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -66,6 +66,7 @@ def _truth(x: Array) -> Array:
     return np.asarray(2.0 * x + 3.0 * np.sin(6.0 * x))
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
     """Measure the distance from the true function on a grid."""
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.bench.peers import absence
 from colk_lab.bench.stream_peers import STREAM_PEERS
 from colk_lab.bench.stream_problems import Sample
@@ -34,6 +34,7 @@ def prequential(model: Any, samples: list[Sample]) -> tuple[list[Any], float]:
     return predictions, 1e6 * (time.process_time() - start) / len(samples)
 
 
+@guarded
 def run(problem: str, peer: str, seed: int, size: int) -> Result:
     """Measure a peer on a real stream."""
     stream = STREAMS[problem]

@@ -12,7 +12,7 @@ from sklearn.svm import SVR
 from colk.estimators import COLKRegressor
 from colk.risks import CVaR
 from colk_lab.arrays import Array
-from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, measured
+from colk_lab.bench.cells import BenchPlan, Cell, Measure, Track, cell, guarded, measured
 from colk_lab.tasks import Result
 
 __all__ = ["TRACK"]
@@ -61,6 +61,7 @@ PEERS: dict[str, Callable[[], Any]] = {
 }
 
 
+@guarded
 def run(problem: str, peer: str, seed: int) -> Result:
     """Measure a peer under one kind of noise."""
     rng = np.random.default_rng([seed, *problem.encode()])
