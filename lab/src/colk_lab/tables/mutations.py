@@ -46,6 +46,11 @@ def copy_sources(folder: Path) -> None:
     shutil.copytree(ROOT / "src" / "colk", folder / "colk", ignore=ignored)
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(folder))
+    # The laboratory may have imported the compiled package.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "colk"]:
+        del sys.modules[name]
+    found = importlib.import_module("colk._engine.stream").__file__
+    assert found is not None and Path(found).is_relative_to(folder), found
 
 
 # -- a mutant ------------------------------------------------------------------------------------
