@@ -50,7 +50,7 @@ def copy_sources(folder: Path) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "colk"]:
         del sys.modules[name]
     found = importlib.import_module("colk._engine.stream").__file__
-    assert found is not None and Path(found).is_relative_to(folder), found
+    assert Path(str(found)).is_relative_to(folder), found
 
 
 # -- a mutant ------------------------------------------------------------------------------------
