@@ -17,6 +17,9 @@ _TIGHT = {
     "<mo>&#x022C6;</mo>": '<mo lspace="0" rspace="0">⋆</mo>',
 }
 
+# A formula and the sign after it, which stays on its line.
+_ENDS = re.compile(r"(<math(?:(?!</math>).)*</math>)([.,;:)]+)")
+
 
 def typeset(value: Any) -> Any:
     """Escape text for a page and convert its formulas to MathML.
@@ -37,9 +40,10 @@ def typeset(value: Any) -> Any:
         return {typeset(key): typeset(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [typeset(part) for part in value]
-    return Markup("").join(
+    text = Markup("").join(
         _mathml(piece) if formula else escape(piece) for formula, piece in _pieces(value)
     )
+    return Markup(_ENDS.sub(r'<span class="whole">\1\2</span>', str(text)))
 
 
 def plain(text: str) -> str:

@@ -56,7 +56,7 @@ CHOSEN_AFTER = (
     "The range of the budgets in the trade of ε, after a short run with another seed: up to 0.02 "
     "the distance to the optimum did not depend on ε.",
     "That exponents of the order with a Gaussian kernel are shown and not judged. In earlier runs "
-    "they were from 0.1 to 0.4, where the theorems allow 1 to 6.",
+    "they were at most 0.4, where the theorems allow 1 to 6.",
     "The growth of the order at a fixed ratio α/ε is shown and not judged. In a short run with "
     "another seed it was 0.4 for the Laplacian kernel, which a bound does not exclude.",
 )

@@ -88,7 +88,7 @@ def slope(least: Array, plan: RunPlan) -> Interval:
 
 
 def _named(ratio: float) -> str:
-    return rf"$\beta/\alpha$ = {ratio:g} × the least"
+    return rf"$\beta/\alpha$ = {show(ratio)} × the least"
 
 
 def stationarity_figure(results: Sequence[Result], plan: RunPlan) -> Figure:
