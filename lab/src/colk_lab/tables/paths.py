@@ -64,7 +64,6 @@ ROOT = [
     lambda _, f, y=0.0: (1.0 + (f - y) * (f - y)) ** 0.5 - 1.0,
     lambda _, f, y=0.0: (f - y) / (1.0 + (f - y) * (f - y)) ** 0.5,
 ]
-GROWTH = [lambda _, u: 0.5 * max(u + 1.0, 0.0) ** 2 - 0.5, lambda _, u: max(u + 1.0, 0.0)]
 MOMENTS = [
     lambda u: (u, u * u), lambda u: (1.0, 2.0 * u), lambda u, g: u + 0.1 * (g[1] - g[0] ** 2),
     lambda u, g: 1.0, lambda u, g: (-0.2 * g[0], 0.1),
@@ -116,9 +115,7 @@ RISKS = named(
     CustomRisk(*MOMENTS, n_inner=2), CustomRisk(*map(partial, MOMENTS), n_inner=2), OWN_RISK,
     Composition(*BIAS), Composition(*map(partial, BIAS)),
     own(risks.Dispersion, 0.3, spread_at=ROOT[0], spread_slope_at=ROOT[1]),
-    risks.ExpectileRisk(0.8), risks.Spectral((0.1, 1.0), (1.0, 2.0)),
-    own(risks.Shortfall, 0.3, disutility_at=GROWTH[0], disutility_slope_at=GROWTH[1]),
-    own(risks.CertaintyEquivalent, disutility_at=GROWTH[0], disutility_slope_at=GROWTH[1]),
+    risks.ExpectileRisk(0.8), risks.Spectral((0.1, 1.0)),
 )  # fmt: skip
 COMPRESSORS = named(
     KOMP(eps=0.0), KOMP(eps=1e-3), KOMP(eps=0.05), KOMP(parsimony=1.0), KOMP(max_atoms=20),
