@@ -2,6 +2,7 @@
 
 import socket
 import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -43,6 +44,33 @@ def test_slow_heads_shut_nobody_out(address):
     assert is_closed(slow[0])
     for connection in slow:
         connection.close()
+
+
+def test_half_bodies_shut_nobody_out(address):
+    head = b"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with ExitStack() as stack:
+        half = []
+        for _ in range(250):
+            half.append(stack.enter_context(socket.create_connection(address)))
+            half[-1].sendall(head + b"Content-Length: 1000\r\n\r\n{")
+        for _ in range(5):
+            url = f"http://127.0.0.1:{address[1]}/predict"
+            assert httpx.post(url, json={"rows": rows(1)}, timeout=5.0).status_code == 200
+        assert is_closed(half[0])
+
+
+@pytest.mark.parametrize("path", ["/", "/learn"])
+def test_a_body_that_is_not_http_writes_nothing(address, path, capfd):
+    head = b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for _ in range(20):
+        with socket.create_connection(address) as wrong:
+            wrong.sendall(
+                b"POST " + path.encode() + head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+            )
+            assert is_closed(wrong)
+    url = f"http://127.0.0.1:{address[1]}/health"
+    assert httpx.get(url, timeout=5.0).status_code == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_a_head_that_does_not_end_is_closed(address, monkeypatch):

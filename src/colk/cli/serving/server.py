@@ -79,14 +79,19 @@ class _Protocol(H11Protocol):
         """Whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether the client has to send something before there is an answer."""
+        return self._is_idle or self.cycle.more_body
+
     def connection_made(self, transport: Any) -> None:
-        """Make room for a new connection: close the one that has been idle for longest."""
+        """Make room for a new connection: close the one that has waited longest for its client."""
         super().connection_made(transport)
         self._began = self.loop.time()
         connections: set[Any] = self.connections
-        idle = [each for each in connections if each is not self and each._is_idle]
-        if len(connections) >= _CONNECTIONS and idle:
-            oldest = min(idle, key=lambda each: each._began)
+        waiting = [each for each in connections if each is not self and each._is_waiting]
+        if len(connections) >= _CONNECTIONS and waiting:
+            oldest = min(waiting, key=lambda each: each._began)
             connections.discard(oldest)
             oldest.transport.abort()
         self._watch()
@@ -95,6 +100,14 @@ class _Protocol(H11Protocol):
         """Read a part of a request."""
         super().data_received(data)
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are not HTTP; in the body of a request, there is no answer to them."""
+        if self._is_idle:
+            super().send_400_response(msg)
+            return
+        self.cycle.disconnected = True
+        self.transport.abort()
 
     def on_response_complete(self) -> None:
         """Note the time from which the connection is idle."""
@@ -135,7 +148,7 @@ def _make(app: Any) -> _Server:
             log_level="error",
             access_log=False,
             lifespan="off",
-            limit_concurrency=_CONNECTIONS,
+            limit_concurrency=2 * _CONNECTIONS,  # requests of closed connections end a little later
             timeout_graceful_shutdown=_FAREWELL,
             server_header=False,
         )
