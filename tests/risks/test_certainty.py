@@ -265,3 +265,14 @@ def test_what_they_refuse():
         Spectral((0.0, 0.5))
     with pytest.raises(ValueError, match="order must be"):
         Spectral.extremile(1.0)
+
+
+@pytest.mark.parametrize("size", [7.936383e-6, 1.0, 1e100])
+@pytest.mark.parametrize("spread", [0.0, 8e-12, 1e-6, 1.0, 1e6])
+def test_the_root_is_found_however_much_losses_differ(size, spread):
+    """Rounding decides about the sign of E inner − g where losses hardly differ."""
+    losses = size * (1.0 + spread * np.random.default_rng(0).random(40) ** 4)
+    found = ExpectileRisk(0.9).value(losses)
+    assert losses.min() * (1.0 - 1e-9) <= found <= losses.max() * (1.0 + 1e-9)
+    above, below = np.maximum(losses - found, 0.0).sum(), np.maximum(found - losses, 0.0).sum()
+    assert abs(0.9 * above - 0.1 * below) <= 1e-9 * losses.sum()

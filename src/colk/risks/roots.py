@@ -10,8 +10,10 @@ from colk.risks.samples import LossPart, LossSample
 if TYPE_CHECKING:
     from colk.risks.of_losses import LossRisk
 
-# E inner_i − g_i below this share of g_i is rounding.
+# E inner_i − g_i below this share of g_i is rounding, which may have either sign.
 _ROUNDING = 1e-13
+# Brent's method needs many steps where rounding decides about the sign.
+_MOST_STEPS = 5000
 
 
 def solve(risk: "LossRisk", sample: LossSample, g: Array, i: int) -> float:
@@ -36,14 +38,15 @@ def solve(risk: "LossRisk", sample: LossSample, g: Array, i: int) -> float:
     while below * above > 0.0 and min(abs(below), abs(above)) > _ROUNDING * max(-low, high):
         low, high, step = low - step, high + step, 2.0 * step
         below, above = surplus(low), surplus(high)
-    if not below * above <= 0.0:
-        raise ValueError(
-            f"{type(risk).__name__} has no root: E inner_{i}(ℓ, g) − g_{i} has the same sign for "
-            f"every g_{i}; a disutility must be convex and increasing"
-        )
-    if below == 0.0 or above == 0.0:
-        return low if below == 0.0 else high
-    return float(brentq(surplus, low, high, xtol=1e-14 * width, rtol=8.9e-16))
+    if below * above < 0.0:
+        width = 1e-14 * width
+        return float(brentq(surplus, low, high, xtol=width, rtol=8.9e-16, maxiter=_MOST_STEPS))
+    if min(abs(below), abs(above)) <= _ROUNDING * max(-low, high):
+        return low if abs(below) <= abs(above) else high
+    raise ValueError(
+        f"{type(risk).__name__} has no root: E inner_{i}(ℓ, g) − g_{i} has the same sign for "
+        f"every g_{i}; a disutility must be convex and increasing"
+    )
 
 
 def inner_sum(part: LossPart, risk: "LossRisk", g: Array, i: int) -> tuple[float]:

@@ -156,7 +156,7 @@ class Search(Evaluator):
         vectors = self._second(here, joint, is_new)
         factor = cast(Solver, self.factor)
         helper: Callable[[Array], Array] = factor
-        if vectors is not None:
+        if vectors is not None and len(vectors):
             helper = _corrected(factor, vectors, joint.coefficients)
         is_whole = self.objective.n_outputs == 1 or self.objective.is_separable
         if is_new and self._representative is None and is_whole and known is not None:
