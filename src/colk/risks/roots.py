@@ -33,7 +33,7 @@ def solve(risk: "LossRisk", sample: LossSample, g: Array, i: int) -> float:
     if surplus(mean) == 0.0:
         return mean
     low, high = sample.ends()
-    width = high - low or 1.0 + abs(high)
+    width, rounding = high - low or 1.0 + abs(high), _ROUNDING * max(-low, high)
     below, above, step = surplus(low), surplus(high), width
     while below * above > 0.0 and min(abs(below), abs(above)) > _ROUNDING * max(-low, high):
         low, high, step = low - step, high + step, 2.0 * step
@@ -41,7 +41,7 @@ def solve(risk: "LossRisk", sample: LossSample, g: Array, i: int) -> float:
     if below * above < 0.0:
         width = 1e-14 * width
         return float(brentq(surplus, low, high, xtol=width, rtol=8.9e-16, maxiter=_MOST_STEPS))
-    if min(abs(below), abs(above)) <= _ROUNDING * max(-low, high):
+    if min(abs(below), abs(above)) <= rounding:
         return low if abs(below) <= abs(above) else high
     raise ValueError(
         f"{type(risk).__name__} has no root: E inner_{i}(ℓ, g) − g_{i} has the same sign for "
