@@ -54,7 +54,8 @@ class PredictiveRegressor(ScaledTargets):
         True True
         """
         if not return_std:
-            return np.asarray(self._targets.unscaled(self._values(X)))
+            found = self._values(X)  # raises if the model is not fitted
+            return np.asarray(self._targets.unscaled(found))
         parts = [self._with_deviations(self._points(some)) for some in parts_of(X)]
         values, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))
         return self._targets.unscaled(values), np.asarray(deviations * self._units)
