@@ -50,8 +50,8 @@ def _field(model: TableModel, name: str, middle: float, unit: float) -> dict[str
         values = model.category_values(name)[:_MOST_VALUES]
         return field | {"kind": "text", "values": values, "value": next(iter(values), "")}
     if name in model.dates:
-        seconds = round(float(seconds_of(np.array(middle))))
-        return field | {"kind": "date", "value": str(np.datetime64(seconds, "s"))[:16]}
+        day = np.datetime64(round(float(seconds_of(np.array(middle)))), "s").astype("M8[D]")
+        return field | {"kind": "date", "value": f"{day}T12:00"}
     return field | {"value": f"{middle:.{digits_of(unit)}f}"}
 
 
