@@ -53,6 +53,7 @@ TITLES = {
     "rivals_time": "A rival kernel: time per row",
     "robust": "Outliers",
     "robust_streams": "Outliers of streams",
+    "rules": "What each rule is worth",
     "scale": "Scaling over rows, atoms and workers",
     "shards": "Fits over partitions compared with fits in memory",
     "verdicts": "Which results reproduce",

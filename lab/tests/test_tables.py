@@ -8,7 +8,9 @@ import pytest
 
 pytest.importorskip("river")
 
+import colk
 from colk_lab.tables.__main__ import FOLDER, main, scripts
+from colk_lab.tables.mutants import MUTANTS
 
 ROOT = Path(__file__).parents[2]
 MODULES = {path.stem for path in FOLDER.glob("[!_]*.py")}
@@ -39,3 +41,9 @@ def test_the_documents_name_scripts_that_exist():
     named = {name for page in pages for name in NAMED.findall(page.read_text("utf-8"))}
     assert len(named) > 20
     assert named - MODULES - {"NAME", "output"} == set()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.original.strip())
+def test_every_mutant_changes_one_place(mutant):
+    source = (Path(colk.__file__).parent / mutant.file).read_text("utf-8")
+    assert source.count(mutant.original) == 1

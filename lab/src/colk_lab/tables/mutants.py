@@ -25,10 +25,10 @@ def _of(file: str, *changes: tuple[str, ...]) -> list[Mutant]:
 MUTANTS = [
     *_of(
         "_engine/gradient_step.py",
-        ("factor = 1.0 - shrinkage", "factor = 1.0 + shrinkage"),
+        ("factor: float = 1.0 - shrinkage", "factor: float = 1.0 + shrinkage"),
         ("factor = 1.0 / (1.0 + shrinkage)", "factor = 1.0 - shrinkage"),
         ("            step *= factor\n", ""),
-        ("total = factor * factor * self.squared_norm", "total = factor * self.squared_norm"),
+        ("= factor * factor * self.squared_norm", "= factor * self.squared_norm"),
         ("for a in range(b):", "for a in range(0):"),
         ("(1.0 if a == b else 2.0)", "(1.0 if a == b else 1.0)"),
         ("min(self.steps + 1, LATEST)", "min(self.steps + 2, LATEST)"),
@@ -41,7 +41,7 @@ MUTANTS = [
     *_of(
         "_engine/quasigradient.py",
         (
-            "self.window.g_mean[i] += self.window.g[i] * self.share",
+            "self.window.g_mean[i] += self.window.g[i] * self.pair_share",
             "self.window.g_mean[i] = self.window.g[i]",
         ),
         ("self.window.g[i] = self.window.g_before[i]", "self.window.g[i] = self.window.g[i]"),
@@ -66,7 +66,7 @@ MUTANTS = [
     ),
     *_of(
         "_engine/implicit_slopes.py",
-        ("value = factor * self.window.predictions[b, c]", "value = self.window.predictions[b, c]"),
+        ("= factor * self.window.predictions[b, c]", "= self.window.predictions[b, c]"),
         (
             "value -= move * self.window.coefficients[a, c] * shared",
             "value += move * self.window.coefficients[a, c] * shared",
@@ -76,7 +76,7 @@ MUTANTS = [
             "self.window.coefficients[b, c] = share * self.explicit[b, c]",
             "self.window.coefficients[b, c] *= share",
         ),
-        ("reach = move * share * self.dictionary.gram[b, b]", "reach = move * share"),
+        ("= move * share * self.dictionary.gram[b, b]", "= move * share"),
         ("return share - total / product", "return share - total"),
         (
             "largest = max(largest, self.solve_point(b, c, c + 1, move))",
@@ -119,8 +119,8 @@ MUTANTS = [
         "_engine/newton_iterate.py",
         ("self.window.curvatures[b] * moved", "moved"),
         ("inside * inside * squares", "inside * squares"),
-        ("price = self.length * self.wide_gain", "price = self.length * self.gain"),
-        ("inside = self.length * (self.gain - self.wide_gain)", "inside = 0.0"),
+        ("= self.length * self.wide_gain", "= self.length * self.gain"),
+        ("= self.length * (self.gain - self.wide_gain)", "= 0.0"),
         ("            self.gain = self.wide_gain\n", "            pass\n"),
         (
             "self.length * self.length * self.gain * self.gain * squares",
@@ -135,8 +135,8 @@ MUTANTS = [
         ("self.rows[h, n] = math.sqrt(novelty) / prior", "self.rows[h, n] = math.sqrt(novelty)"),
         ("* min(curvature / usual, 1.0)", "* 1.0"),
         (
-            "most = min((1.0 - own / (self.prior * variance)) / variance, amount)",
-            "most = (1.0 - own / (self.prior * variance)) / variance",
+            "most: float = min((1.0 - own / (self.prior * variance)) / variance, amount)",
+            "most: float = (1.0 - own / (self.prior * variance)) / variance",
             "the variance is at most own/λ, so the first argument is at most 0, not the other",
         ),
         (
@@ -155,7 +155,7 @@ MUTANTS = [
     *_of(
         "_engine/curvature.py",
         ("abs(w.factors[0]) * w.loss_curvatures[theta]", "w.factors[0] * w.loss_curvatures[theta]"),
-        ("through = abs(w.factors[1])", "through = w.factors[1]"),
+        ("= abs(w.factors[1])", "= w.factors[1]"),
         ("(outer * xi_squares if through > 0.0 else 0.0)", "outer * xi_squares"),
         ("+ outer * theta_squares", "+ outer"),
         ("curvature * math.sqrt(xi_squares) / length", "curvature"),
@@ -164,17 +164,17 @@ MUTANTS = [
     ),
     *_of(
         "_engine/expert_mixture.py",
-        ("math.exp(RATE * (least - self.lost[e]))", "math.exp(least - self.lost[e])"),
+        ("= RATE * (self.lost[e] - least)", "= self.lost[e] - least"),
         (
             "1.0 - FAST_LAPSE * self.mixture_weights[FAST]",
             "1.0 - FAST_LAPSE * self.mixture_weights[SECOND]",
         ),
-        ("wide = beyond / (prior * prior)", "wide = beyond / prior"),
+        ("= beyond / (prior * prior)", "= beyond / prior"),
         ("(beyond if e == FIRST else wide)", "wide"),
         ("speed / (1.0 + speed * curvature * variance)", "speed / (1.0 + curvature * variance)"),
         (
-            "most = 1.0 / curvature if self.first_step * curvature > 1.0 else self.first_step",
-            "most = self.first_step",
+            "= 1.0 / curvature if self.first_step * curvature > 1.0 else self.first_step",
+            "= self.first_step",
         ),
         ("return float(most / self.dictionary.gram[b, b])", "return float(most)"),
         ("own if enters else own - max(novelty, 0.0), 0.0", "own, 0.0"),
@@ -218,7 +218,7 @@ MUTANTS = [
         ("alone, c * (s_q / alone)", "alone, c * (s_p / alone)"),
         ("c * (2.0 * product + c * squares)", "c * (product + c * squares)"),
         ("if both else -c * a_p", "if both else c * a_p"),
-        ("moved = d.amounts[q, row] + c * a_p", "moved = d.amounts[q, row] - c * a_p"),
+        ("= d.amounts[q, row] + c * a_p", "= d.amounts[q, row] - c * a_p"),
         ("d.spent[row] += moved * moved * s_q", "d.spent[row] += a_q * a_q * s_q"),
         ("d.spent[row] += amount * amount * charged", "d.spent[row] += amount * charged"),
         ("d.gram[1, 0] - s.sums[1]\n        d.append", "d.gram[1, 0]\n        d.append"),

@@ -168,6 +168,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="mutants whose file or text contains this")
     wanted = parser.parse_args().only
     chosen = [mutant for mutant in MUTANTS if wanted in mutant.file + mutant.original]
+    for mutant in chosen:
+        if (ROOT / "src" / "colk" / mutant.file).read_text("utf-8").count(mutant.original) != 1:
+            raise SystemExit(f"{mutant.file} must contain this once: {mutant.original}")
     tests = dict.fromkeys(name for mutant in chosen for name in TESTS[mutant.file])
     plugin = Mutations(chosen)
     with tempfile.TemporaryDirectory() as name:
