@@ -7,8 +7,10 @@ cdef double ROUNDING
 cdef class RunningScale:
     cdef readonly double total, level
     cdef double[::1] _means, _deviations, _centers, _units, _before
-    cdef SortedSample _sample, _sample_before
-    cdef bint _was_kept, _watches
+    cdef readonly SortedSample sample
+    cdef SortedSample _sample_before
+    cdef bint _was_kept, _watches, _holds
+    cdef double[:, ::1] _held
     cdef readonly bint is_stale
     cdef readonly LatestRows latest
     @cython.locals(is_kept=bint)

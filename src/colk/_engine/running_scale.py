@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
+from colk._engine.scale_changes import change_of, is_due_after, merged, rows_until_due
 from colk._engine.sorted_sample import BLOCK, COLUMNS, TARGETS, LatestRows, SortedSample
 from colk._engine.sorted_sample import without_outliers as without_outliers
 from colk._validation import Array
@@ -35,11 +36,12 @@ class RunningScale:
     results are the plain mean and standard deviation. The first 256 rows are all in the sample, so
     that an early outlier is recognised later.
 
+    A model must be moved with its scale: after `hold`, only `follow` changes the scale in use.
+
     The moments of all rows follow a change slowly. `is_stale` says that the latest 200 targets have
     a scale that differs by more than a factor of 30; `renew` then begins again with these rows.
 
-    `update` takes one value, `absorb` rows one by one, `merged` all rows at once. No square is
-    formed, so that large values do not overflow.
+    No square is formed, so that large values do not overflow.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ class RunningScale:
     level : float
         Share of the values that are assumed to contain no outliers: `TARGETS` (the default) or
         `COLUMNS`.
-    total, means, deviations, n_seen, rows, latest, n_latest
+    total, means, deviations, n_seen, rows, latest, n_latest, held
         The state of another scale, to continue from.
 
     Examples
@@ -68,9 +70,10 @@ class RunningScale:
     level: float
     _means: Array  # of all rows; beyond the first 256, of rows without outliers
     _deviations: Array
-    _centers: Array  # in use
-    _units: Array  # in use: divisor of each column
-    _sample: SortedSample
+    _centers: Array  # of all rows, without outliers
+    _units: Array  # their divisors
+    _held: Array  # (2, columns): centers and units in use
+    sample: SortedSample
 
     def __init__(
         self,
@@ -83,18 +86,22 @@ class RunningScale:
         rows: Array | None = None,
         latest: Array | None = None,
         n_latest: int = 0,
+        held: Array | None = None,
     ) -> None:
         self.total, self.level = 0.0, level
         self._means, self._deviations = np.zeros(n_columns), np.zeros(n_columns)
         self._centers, self._units = np.zeros(n_columns), np.ones(n_columns)
-        self._sample = SortedSample(n_columns, level)
+        self.sample = SortedSample(n_columns, level)
         self._sample_before = SortedSample(n_columns, level)
         self._before, self._was_kept = np.zeros(1 + 4 * n_columns), False
         self.latest, self.is_stale = LatestRows(n_columns, latest, n_latest), False
-        self._watches = level == TARGETS
+        self._watches, self._holds = level == TARGETS, False
+        self._held = np.array([self._centers, self._units])
         if means is not None and deviations is not None and rows is not None:
-            self._sample.restore(n_seen, rows)
-            self._set(total, means, deviations)
+            self.sample.restore(n_seen, rows)
+            self.restore(total, means, deviations)
+        if held is not None:
+            self._held, self._holds = np.array(held), True
 
     @property
     def n_columns(self) -> int:
@@ -102,9 +109,19 @@ class RunningScale:
         return len(self._means)
 
     @property
-    def means(self) -> Array:
-        """Means of the columns, without outliers."""
+    def averages(self) -> Array:
+        """Means of all rows so far, without outliers."""
         return np.array(self._centers)
+
+    @property
+    def means(self) -> Array:
+        """Numbers that are subtracted: means without outliers."""
+        return np.array(self._held[0])
+
+    @property
+    def plain_means(self) -> Array:
+        """Means of all rows; beyond the first 256, of rows without outliers."""
+        return np.array(self._means)
 
     @property
     def deviations(self) -> Array:
@@ -113,13 +130,37 @@ class RunningScale:
 
     @property
     def units(self) -> Array:
-        """Standard deviations without outliers; if all values are equal, |mean|, or 1."""
-        return np.array(self._units)
+        """Divisors: standard deviations without outliers; if all values are equal, |mean|, or 1."""
+        return np.array(self._held[1])
 
     def limits(self) -> tuple[Array, Array]:
         """Return the smallest and the largest value of each column that is no outlier."""
-        sample, j = self._sample, range(len(self._means))
+        sample, j = self.sample, range(len(self._means))
         return np.array([sample.low(i) for i in j]), np.array([sample.high(i) for i in j])
+
+    # -- the scale in use --------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Change the scale in use only by `follow` from now on."""
+        self._holds = True
+
+    @property
+    def until_due(self) -> int:
+        """Number of rows up to the next comparison."""
+        return rows_until_due(self.sample.n_seen)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether `follow` must be called, because a comparison follows this row."""
+        return bool(self._holds) and is_due_after(self.sample.n_seen)
+
+    def follow(self) -> tuple[Array, Array] | None:
+        """Use the scale of all rows, if that in use is far from it; see `change_of`."""
+        found = np.array([self._centers, self._units])
+        change = change_of(np.array(self._held), found)
+        if change is not None:
+            self._held = found
+        return change
 
     # -- one value ---------------------------------------------------------------------------
 
@@ -133,7 +174,7 @@ class RunningScale:
         weight : float
             Its weight, above 0.
         """
-        is_kept = self._sample.takes_next()
+        is_kept = self.sample.takes_next()
         self._remember(is_kept)
         self.total += weight
         self._begin_row()
@@ -142,7 +183,7 @@ class RunningScale:
             raise ValueError(
                 f"{value:g} with weight {weight:g} is too large to be scaled; scale y first"
             )
-        return float((value - self._centers[0]) / self._units[0])
+        return float((value - self._held[0, 0]) / self._held[1, 0])
 
     def _remember(self, is_kept: bool) -> None:
         """Save the values that `undo` restores; the sample has already counted the row."""
@@ -153,7 +194,7 @@ class RunningScale:
             before[4 * j + 3], before[4 * j + 4] = self._centers[j], self._units[j]
         self._was_kept = is_kept
         if is_kept:
-            self._sample_before.copy_from(self._sample)
+            self._sample_before.copy_from(self.sample)
 
     def undo(self) -> int:
         """Undo the last `update`, or an `absorb` of one row."""
@@ -166,15 +207,15 @@ class RunningScale:
             self.latest.undo()
         self.is_stale = False
         if self._was_kept:
-            self._sample.copy_from(self._sample_before)
-        self._sample.uncount()
+            self.sample.copy_from(self._sample_before)
+        self.sample.uncount()
         return 0
 
     def _update_column(self, j: int, value: float, weight: float, is_kept: bool) -> int:
         """Update a column with a value; `total` includes its weight, the sample counts its row."""
         moved = value
-        if not self._sample.is_complete(self._sample.n_seen):
-            moved = min(max(value, self._sample.low(j)), self._sample.high(j))
+        if not self.sample.is_complete(self.sample.n_seen):
+            moved = min(max(value, self.sample.low(j)), self.sample.high(j))
         share, gap = weight / self.total, moved - self._means[j]
         # The variance is (1 − s)σ² + s(1 − s)(y − mean)², where s is the share of y.
         self._means[j] += share * gap
@@ -182,7 +223,7 @@ class RunningScale:
             math.sqrt(1.0 - share) * self._deviations[j], math.sqrt(share * (1.0 - share)) * gap
         )
         if is_kept:
-            self._sample.insert(j, value, weight)
+            self.sample.insert(j, value, weight)
         self._use(j)
         if self._watches:
             self.latest.set(j, value)
@@ -198,33 +239,34 @@ class RunningScale:
     def renew(self) -> Array:
         """Begin again with the latest 200 rows; return them scaled, of shape (200, n_columns)."""
         rows, n_columns = self.latest.rows(), len(self._means)
-        self._sample, self.latest = SortedSample(n_columns, self.level), LatestRows(n_columns)
-        self._set(0.0, np.zeros(n_columns), np.zeros(n_columns))
+        self.sample, self.latest = SortedSample(n_columns, self.level), LatestRows(n_columns)
+        self.restore(0.0, np.zeros(n_columns), np.zeros(n_columns))
         self.absorb(rows.copy())
+        self._held = np.array([self._centers, self._units])
         return self.scaled(rows)
 
     def _use(self, j: int) -> int:
         """Set the center and the unit of a column."""
-        mean, deviation, n_seen = self._means[j], self._deviations[j], self._sample.n_seen
-        if n_seen > 0 and self._sample.is_complete(n_seen) and self._sample.has_outliers(j):
-            mean = self._sample.mean(j)
-            deviation = self._sample.deviation(j, mean)
-            if not self._sample.is_complete(n_seen + 1):
+        mean, deviation, n_seen = self._means[j], self._deviations[j], self.sample.n_seen
+        if n_seen > 0 and self.sample.is_complete(n_seen) and self.sample.has_outliers(j):
+            mean = self.sample.mean(j)
+            deviation = self.sample.deviation(j, mean)
+            if not self.sample.is_complete(n_seen + 1):
                 self._means[j], self._deviations[j] = mean, deviation
         self._centers[j] = mean
-        self._units[j] = unit_of(mean, min(deviation, self._sample.widest(j)))
+        self._units[j] = unit_of(mean, min(deviation, self.sample.widest(j)))
+        if not self._holds or n_seen <= 1:
+            self._held[0, j], self._held[1, j] = self._centers[j], self._units[j]
         return 0
 
     def unscaled_one(self, score: float) -> float:
         """Return a scaled value of the first column in its original units."""
-        return float(self._centers[0] + self._units[0] * score)
+        return float(self._held[0, 0] + self._held[1, 0] * score)
 
     # -- rows in their order -----------------------------------------------------------------
 
     def absorb(self, X: Array, weights: Array | None = None) -> int:
-        """Update the scale with each row, and scale the row in place with the updated scale.
-
-        The split of rows into batches does not change the result. Returns the number of rows.
+        """Update the scale with each row, and scale the row in place with the scale in use.
 
         Parameters
         ----------
@@ -238,7 +280,7 @@ class RunningScale:
             weight = 1.0
             if weights is not None:
                 weight = weights[i]
-            is_kept = self._sample.takes_next()
+            is_kept = self.sample.takes_next()
             if n == 1:
                 self._remember(is_kept)
             self.total += weight
@@ -247,7 +289,7 @@ class RunningScale:
                 self._update_column(j, X[i, j], weight, is_kept)
                 if not math.isfinite(self._centers[j] + self._units[j]):
                     raise ValueError(f"{X[i, j]:g} is too large to be scaled; scale it first")
-                X[i, j] = (X[i, j] - self._centers[j]) / self._units[j]
+                X[i, j] = (X[i, j] - self._held[0, j]) / self._held[1, j]
         return n
 
     def scale(self, X: Array) -> int:
@@ -261,7 +303,7 @@ class RunningScale:
         n, width = len(X), len(self._means)
         for i in range(n):
             for j in range(width):
-                X[i, j] = (X[i, j] - self._centers[j]) / self._units[j]
+                X[i, j] = (X[i, j] - self._held[0, j]) / self._held[1, j]
         return n
 
     def widened(self, n_new: int, n_rows: int) -> "RunningScale":
@@ -277,10 +319,12 @@ class RunningScale:
         added = RunningScale(n_new, self.level)
         added.absorb(np.zeros((n_rows, n_new)))
         found = RunningScale(len(self._means) + n_new, self.level)
-        rows = [self._sample.rows(), added._sample.rows()]
-        found._sample.restore(n_rows, np.concatenate(rows, axis=1))
+        rows = [self.sample.rows(), added.sample.rows()]
+        found.sample.restore(n_rows, np.concatenate(rows, axis=1))
         means = np.append(self._means, added._means)
-        found._set(added.total, means, np.append(self._deviations, added._deviations))
+        found.restore(added.total, means, np.append(self._deviations, added._deviations))
+        if self._holds:
+            found._held, found._holds = np.append(self._held, added._held, axis=1), True
         return found
 
     # -- all rows at once --------------------------------------------------------------------
@@ -295,45 +339,10 @@ class RunningScale:
         weight : array of shape (n,)
             Weights of the rows, at least 0.
         """
-        counted = weight > 0.0
-        Y, weight = Y.reshape(len(Y), -1)[counted], np.ascontiguousarray(weight[counted])
-        if len(Y) == 0:
-            return self
-        found = RunningScale(len(self._means), self.level)
-        found._sample.copy_from(self._sample)
-        found._sample.add_rows(Y, weight)
-        center, spread = self._moments(found._sample.n_seen)
-        if not found._sample.is_complete(found._sample.n_seen):
-            Y = np.clip(Y, *found.limits())
-        added = float(weight.sum())
-        share = weight[:, None] / added
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A sum of shares of equal values would differ from them by rounding errors.
-            mean = np.where((Y[0] == Y).all(axis=0), Y[0], (share * Y).sum(axis=0))
-            deviation = _root_mean_square(Y - mean, share)
-            total = self.total + added
-            old, new = self.total / total, added / total
-            gap = mean - center
-            center = center + gap * new
-            spread = np.hypot(np.sqrt(old) * spread, np.sqrt(new) * deviation)
-            spread = np.hypot(spread, np.sqrt(old * new) * gap)
-        if not (np.isfinite(total) and np.isfinite(center).all() and np.isfinite(spread).all()):
-            raise ValueError("y is too large to be scaled: its spread overflows; scale it first")
-        found._set(total, center, spread)
+        found: RunningScale = merged(self, Y, weight)
         return found
 
-    def _moments(self, n_seen: int) -> tuple[Array, Array]:
-        """Return means and deviations of the rows so far, without outliers if `n_seen` is large."""
-        means, deviations = np.array(self._means), np.array(self._deviations)
-        sample = self._sample
-        is_left = sample.is_complete(sample.n_seen) and not sample.is_complete(n_seen)
-        if is_left and self.total > 0.0:
-            for j in range(len(means)):
-                means[j] = sample.mean(j)
-                deviations[j] = sample.deviation(j, means[j])
-        return means, deviations
-
-    def _set(self, total: float, means: Array, deviations: Array) -> None:
+    def restore(self, total: float, means: Array, deviations: Array) -> None:
         """Set sum of weights and moments; the sample has the rows."""
         self.total = total
         for j in range(len(means)):
@@ -341,15 +350,11 @@ class RunningScale:
             self._use(j)
 
     def scaled(self, Y: Array) -> Array:
-        """Return values of shape (n,) or (n, n_columns) scaled."""
-        if Y.ndim == 1:
-            return np.asarray((Y - self._centers[0]) / self._units[0])
+        """Return values of shape (n,), if there is one column, or (n, n_columns), scaled."""
         return np.asarray((Y - self.means) / self.units)
 
     def unscaled(self, F: Array) -> Array:
         """Return scaled values of shape (n,) or (n, n_columns) in their original units."""
-        if F.ndim == 1:
-            return np.asarray(F * self._units[0] + self._centers[0])
         return np.asarray(F * self.units + self.means)
 
     # -- files and pickles -------------------------------------------------------------------
@@ -360,10 +365,11 @@ class RunningScale:
             "total": self.total,
             "means": np.array(self._means),
             "deviations": np.array(self._deviations),
-            "n_seen": self._sample.n_seen,
-            "rows": self._sample.rows(),
+            "n_seen": self.sample.n_seen,
+            "rows": self.sample.rows(),
             "latest": self.latest.values,
             "n_latest": self.latest.count,
+            "held": np.array(self._held) if self._holds else None,
         }
 
     @classmethod
@@ -373,6 +379,8 @@ class RunningScale:
             raise FileFormatError("the rows of a scale must be sorted, and match the rows seen")
         if not (rows[1] > 0.0).all() or not ((rows[2] > 0.0) & (rows[2] < 1.0)).all():
             raise FileFormatError("the rows of a scale need weights above 0 and keys in (0, 1)")
+        if values["held"] is not None and not (values["held"][1] > 0.0).all():
+            raise FileFormatError("the units of a scale must be above 0")
         return cls(len(values["means"]), **values)
 
     def __reduce__(self) -> tuple[type["RunningScale"], tuple[Any, ...]]:
@@ -389,11 +397,5 @@ stored.stores(
     rows=stored.Array(3, "n_columns", stored.Size("n_rows", at_most=_SAMPLE_ROWS)),
     latest=stored.Array("n_columns", 2 * BLOCK),
     n_latest=stored.Count(),
+    held=stored.Optional(stored.Array(2, "n_columns")),
 )(RunningScale)
-
-
-def _root_mean_square(y: Array, share: Array) -> Array:
-    """√Σ share·y² of each column; entries are divided by the largest before they are squared."""
-    largest = np.abs(y).max(axis=0)
-    unit = np.where(largest > 0.0, largest, 1.0)
-    return np.asarray(unit * np.sqrt((share * (y / unit) ** 2).sum(axis=0)))

@@ -299,6 +299,7 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
         if self._online.learner.has_learned:
             self._online.grow(X.shape[1], self._online.learner.n_outputs or 1)
         online = self._online
+        online.expect(self._inputs.moves)
         if scale is None:
             lost, seen = online.learn(X, Y, weight)
         else:

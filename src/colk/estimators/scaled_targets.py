@@ -85,8 +85,8 @@ class ScaledTargets(FittedEstimator):
             if learned:
                 if not inputs.is_settled:
                     cast(StreamInputs, inputs).keep_one(X)
-                if self._targets.is_stale:
-                    online.begin_again_if_stale(self._targets)
+                online.rescale(inputs.followed())
+                online.follow_scale(self._targets)
                 if online.has_notes:
                     online.warn(self._inputs.encoder.names)
             return learned
@@ -121,6 +121,7 @@ class ScaledTargets(FittedEstimator):
         The scale changes in place, because a copy takes longer than a step.
         """
         try:
+            self._targets.hold()
             learned = learn(self._targets.update(target, weight))
         except Exception:
             self._targets.undo()

@@ -1,5 +1,6 @@
 """Check, encode and scale X, which may be an array or a data frame."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -97,13 +98,17 @@ class TableInput(SparseInput):
     def _begun_inputs(self, source: Any, is_sparse: bool) -> Inputs:
         """Return the inputs of a stream before its first row."""
         if isinstance(source, tuple):
-            return StreamInputs.begun(source[0], is_scaled=self._scales_a_stream)
+            return self._begun(source[0])
         names = getattr(self, "feature_names_in_", None)
         known = names_of(source.shape[1]) if names is None else names
         columns = [Column(name, "number") for name in known]
         if is_sparse:
             return Inputs(TableEncoder(columns))
-        return StreamInputs.begun(columns, is_scaled=self._scales_a_stream)
+        return self._begun(columns)
+
+    def _begun(self, columns: Sequence[Column]) -> Inputs:
+        begun = StreamInputs.begun(columns, is_scaled=self._scales_a_stream)
+        return begun.follow_for(Settings.of(self))
 
     @property
     def _scales_a_stream(self) -> bool:

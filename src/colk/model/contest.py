@@ -27,12 +27,13 @@ from colk._validation import Array
 from colk.errors import DivergenceError, FileFormatError
 from colk.kernels import Kernel
 from colk.learners.colk import KernelLearner
+from colk.learners.rescaled import Change, rescaled
 from colk.model.recipe import Recipe, has_solver
 from colk.model.settings import Settings
 from colk.model.trends import for_next_rows
 from colk.model.watch import BaselineWatch
 from colk.selection import WARM_UP, Race, RecentSamples
-from colk.selection.recent import with_targets
+from colk.selection.recent import in_units, with_targets
 
 __all__ = ["Contest"]
 
@@ -218,6 +219,14 @@ class Contest:
                 self._race_again(leader, settings)
         self.sums = self._sums(leader)
         return leader
+
+    def rescale(self, points: Change | None, targets: Change | None) -> None:
+        """Move samples and rival to other units; see `OnlineFit.rescale`."""
+        self.recent = RecentSamples(*in_units(self.recent.arrays(), points, targets))
+        if points is not None:
+            self.reach = points[0] * self.reach + points[1]
+        if self.rival is not None:
+            self.rival = rescaled(self.rival, points, targets)
 
     def begin_again(self, leader: KernelLearner, targets: Array) -> None:
         """Teach an empty leader the latest samples, with their targets in new units."""

@@ -1,8 +1,8 @@
 """Turn X into the rows that the learner takes: encoded, and scaled if `standardize` says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from colk._engine.running_scale import COLUMNS, RunningScale
 from colk._validation import Array
 from colk.errors import FileFormatError
 from colk.kernels import Mixed
+from colk.learners.rescaled import Change, Move
 from colk.model.settings import Settings
 from colk.rkhs.expansion import KernelExpansion
 
@@ -81,6 +82,9 @@ class Inputs:
         Whether rows of finite numbers are scaled, and nothing else.
     is_plain : bool
         Whether rows of finite numbers are neither encoded nor scaled.
+    moves : tuple
+        Places in the latest rows of a stream after which the scale has followed, and its changes;
+        see `followed`.
     is_identity : bool
         Whether the learner takes such rows as they are, because no column is constant either.
 
@@ -97,6 +101,7 @@ class Inputs:
     def __init__(self, encoder: TableEncoder, scale: RunningScale | None = None) -> None:
         self.encoder, self.scale = encoder, scale
         self.running, self.is_settled = scale, True
+        self.moves: tuple[Move, ...] = ()
         self.takes_numbers = encoder.is_plain and not encoder.has_constants
         self.is_plain = scale is None and encoder.is_plain
         self.is_identity = self.is_plain and self.takes_numbers
@@ -304,8 +309,49 @@ class Inputs:
         if self.scale is None:
             return Inputs(encoder), rows
         rows, scale = rows.copy(), copy(self.scale)
-        scale.absorb(rows)
-        return Inputs(encoder, scale), rows
+        found = Inputs(encoder, scale)
+        found.moves = tuple(found._scaled_in_parts(rows, 0))
+        return found, rows
+
+    def _scaled_in_parts(self, rows: Array, n_before: int) -> Iterator[Move]:
+        """Scale rows of a stream in place, row by row; yield what moves the rows after a place."""
+        running, start = self.running, 0
+        assert running is not None
+        while start < len(rows):
+            stop = min(start + running.until_due, len(rows))
+            running.absorb(rows[start:stop])
+            start = stop
+            change = self.followed()
+            if change is not None:
+                yield n_before + stop, change
+
+    def follow_for(self, settings: Settings) -> Self:
+        """Let a model follow the scale of a stream, if its solver remembers enough for it.
+
+        Gradient steps forget samples elsewhere, so the solution for all of them is not known in
+        another scale. The scale of each row is then that of the rows up to it.
+
+        Parameters
+        ----------
+        settings : Settings
+            The settings of the model.
+        """
+        if self.scale is not None and settings.solver == "newton":
+            self.scale.hold()
+        return self
+
+    def followed(self) -> Change | None:
+        """Let the scale follow the rows so far, if that is due.
+
+        Returns a and b, with which a·x + b is a row in the new scale, of a row x in that before;
+        None if the scale has not changed.
+        """
+        change = self.running.follow() if self.running is not None and self.running.is_due else None
+        if change is None:
+            return None
+        factors, shifts = np.ones(self.width), np.zeros(self.width)
+        factors[: self.encoder.n_measured], shifts[: self.encoder.n_measured] = change
+        return factors, shifts
 
     def _encoded(
         self,

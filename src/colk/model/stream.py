@@ -18,6 +18,7 @@ from colk.errors import FileFormatError, warn_caller
 from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
+from colk.learners.rescaled import Change, Move, rescaled
 from colk.model.contest import Contest
 from colk.model.recipe import has_solver
 from colk.model.settings import Settings
@@ -25,7 +26,7 @@ from colk.model.terms import as_loss, as_risk
 from colk.model.trends import trend_note
 from colk.schedules import Rate
 from colk.selection import KeptSamples, Race
-from colk.selection.recent import with_targets
+from colk.selection.recent import in_units, with_targets
 
 __all__ = ["OnlineFit"]
 
@@ -71,6 +72,7 @@ class OnlineFit:
     """
 
     has_notes = False  # whether there is something to warn of
+    _moves: tuple[Move, ...] = ()  # of the scale of the features, and rows to be learned before
     _told: frozenset[object] = frozenset()
 
     def __init__(
@@ -127,8 +129,46 @@ class OnlineFit:
             lost_after, seen_after = self.learner.loss_sums
             lost, seen = lost + (lost_after - lost_before), seen + (seen_after - seen_before)
             self.follow(*samples)
+            self._move_if_due(len(samples[0]))
             start = part.stop
         return lost, seen
+
+    def expect(self, moves: Sequence[Move]) -> None:
+        """Note the rows after which the scale of the features changes, before they are learned.
+
+        Parameters
+        ----------
+        moves : sequence
+            Numbers of rows, and changes as `rescale` takes them.
+        """
+        self._moves = tuple(moves)
+
+    def _move_if_due(self, n_rows: int) -> None:
+        """Count rows that were learned; change the scale of the features if it changes here."""
+        self._moves = tuple((place - n_rows, change) for place, change in self._moves)
+        if self._moves and self._moves[0][0] == 0:
+            change, self._moves = self._moves[0][1], self._moves[1:]
+            self.rescale(points=change)
+
+    def rescale(self, points: Change | None = None, targets: Change | None = None) -> bool:
+        """Move all that was learned to other units; return whether there are any.
+
+        Parameters
+        ----------
+        points : tuple of arrays of shape (p,), optional
+            a and b, if a point x is a·x + b from now on. Default: points stay.
+        targets : tuple of arrays of shape (q,), optional
+            The same for targets. Default: targets stay.
+        """
+        if points is None and targets is None:
+            return False
+        self.learner = rescaled(self.learner, points, targets)
+        if self.contest is not None:
+            self.contest.rescale(points, targets)
+        elif self.kept is not None:
+            samples = self.kept.arrays()
+            self.kept = KeptSamples().including(*in_units(samples, points, targets))
+        return True
 
     def learn_numbers(
         self, X: Array, targets: Array, weight: Array, scale: RunningScale
@@ -145,27 +185,29 @@ class OnlineFit:
             The scale of the targets, which is updated.
         """
         lost, seen, start = 0.0, 0.0, 0
+        scale.hold()
         while start < len(X):
-            part = slice(start, start + scale.latest.until_full)
+            part = slice(start, start + min(scale.latest.until_full, scale.until_due))
             rows, counted = targets[part].reshape(len(X[part]), -1).copy(), weight[part] > 0.0
             scaled = rows[counted]
             scale.absorb(scaled, weight[part][counted])
             rows[counted] = scaled
             found = self.learn(X[part], rows.reshape(targets[part].shape), weight[part])
             lost, seen, start = lost + found[0], seen + found[1], part.stop
-            self.begin_again_if_stale(scale)
+            self.follow_scale(scale)
         return lost, seen
 
-    def begin_again_if_stale(self, scale: RunningScale) -> bool:
-        """Forget the samples before the scale changed, if it is stale; return whether it was.
+    def follow_scale(self, scale: RunningScale) -> bool:
+        """Move to the scale of the targets, or begin again if it is stale; return whether it was.
 
         Parameters
         ----------
         scale : RunningScale
-            The scale of the targets, which continues with the latest rows.
+            The scale of the targets. If it is stale, it continues with the latest rows, and the
+            samples before are forgotten.
         """
         if not scale.is_stale:
-            return False
+            return scale.is_due and self.rescale(targets=scale.follow())
         leader, targets = self.learner.begun_again(), scale.renew()
         if self.contest is not None:
             self.contest.begin_again(leader, targets)
@@ -178,7 +220,9 @@ class OnlineFit:
         return True
 
     def _stop(self, start: int, stop: int) -> int:
-        """Return where the part that starts here ends: at a choice of the kernel, if one is due."""
+        """Return where the part that starts here ends: at a choice of the kernel, or at a move."""
+        if self._moves:
+            stop = min(stop, start + self._moves[0][0])
         if self.kept is not None:
             return min(start + self.kept.lacking, stop)
         return stop if self.contest is None else next(self.contest.parts(start, stop)).stop

@@ -70,6 +70,7 @@ class StreamInputs(Inputs):
         self.running, self.is_scaled = running, is_scaled
         self._first = None if first is None else [first]
         self.is_settled = first is None
+        self._n_absorbed = 0  # of the latest rows
 
     @classmethod
     def begun(cls, columns: Sequence[Column], *, is_scaled: bool) -> Self:
@@ -128,7 +129,9 @@ class StreamInputs(Inputs):
         parts = [found._take(part) for part in self._parts(source)]
         width = found.encoder.width
         rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
-        return self._with(encoder, found.running, found._first), np.concatenate(rows)
+        learned = self._with(encoder, found.running, found._first)
+        learned.moves = found.moves
+        return learned, np.concatenate(rows)
 
     def _with(
         self, encoder: TableEncoder, running: RunningScale | None, first: list[Array] | None
@@ -167,7 +170,7 @@ class StreamInputs(Inputs):
     def _settle(self, first: Array) -> None:
         """Find by the first rows how gaps are filled from now on."""
         assert self.running is not None
-        self.encoder.settle(first, self.running.means)
+        self.encoder.settle(first, self.running.averages)
         self._first, self.is_settled = None, True
         self.running = self.running if self.is_scaled else None
 
@@ -185,13 +188,16 @@ class StreamInputs(Inputs):
         """Return rows with gaps filled by the means so far; those of circles by 0."""
         assert self.running is not None
         typical = np.zeros(rows.shape[1])
-        typical[: self.encoder.n_measured] = self.running.means
+        typical[: self.encoder.n_measured] = self.running.averages
         return np.where(np.isnan(rows), typical, rows)
 
     def _absorbed(self, rows: Array) -> Array:
         """Add rows without gaps to the means; return them scaled, if they are to be."""
-        if self.running is not None:
-            self.running.absorb(rows if self.is_scaled else rows.copy())
+        n_before, self._n_absorbed = self._n_absorbed, self._n_absorbed + len(rows)
+        if self.is_scaled:
+            self.moves += tuple(self._scaled_in_parts(rows, n_before))
+        elif self.running is not None:
+            self.running.absorb(rows.copy())
         return rows
 
     def keep_one(self, row: Array) -> None:

@@ -41,6 +41,7 @@ class NumberModel(OnlineModel):
                 self._meet(x)
             return
         feed = self._feed
+        self._scale.hold()
         if feed is None or not feed.learn_alone(x, y, w):
             with self._own_lock:
                 try:
@@ -48,13 +49,13 @@ class NumberModel(OnlineModel):
                 except BaseException:
                     self._scale.undo()
                     raise
-        if self._scale.is_stale:
+        if self._scale.is_stale or self._scale.is_due:
             with self._own_lock:
-                self._begin_again()
+                self._follow_scale()
 
-    def _begin_again(self) -> None:
-        """Forget the samples before the scale of the targets changed."""
-        if self._online is not None and self._online.begin_again_if_stale(self._scale):
+    def _follow_scale(self) -> None:
+        """Follow the scale of the targets."""
+        if self._online is not None and self._online.follow_scale(self._scale):
             self._connect()
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["RecentSamples", "with_targets"]
+__all__ = ["RecentSamples", "in_units", "with_targets"]
 
 
 class RecentSamples:
@@ -89,6 +89,34 @@ class RecentSamples:
         return type(self)(
             np.pad(points, ((0, 0), (0, n_features - self.n_features))), targets, weights
         )
+
+
+def in_units(
+    samples: tuple[Array, Array, Array],
+    points: tuple[Array, Array] | None,
+    targets: tuple[Array, Array] | None,
+) -> tuple[Array, Array, Array]:
+    """Return samples with points a·x + b, and with targets likewise.
+
+    Parameters
+    ----------
+    samples : tuple of arrays
+        Points, targets and weights.
+    points, targets : tuple of two arrays, or None
+        a and b for each column; None if they stay.
+
+    Examples
+    --------
+    >>> samples = np.ones((2, 1)), np.zeros(2), np.ones(2)
+    >>> in_units(samples, (np.array([2.0]), np.array([0.5])), None)[0].tolist()
+    [[2.5], [2.5]]
+    """
+    X, Y, weights = samples
+    if points is not None:
+        X = points[0][: X.shape[1]] * X + points[1][: X.shape[1]]
+    if targets is not None:
+        Y = targets[0] * Y + targets[1]
+    return X, Y, weights
 
 
 def with_targets(samples: tuple[Array, Array, Array], targets: Array) -> tuple[Array, Array, Array]:

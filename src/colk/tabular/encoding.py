@@ -96,7 +96,7 @@ class TableRows(Guarded):
         return self._inputs.scale is not None
 
     def _set_inputs(self, inputs: Inputs) -> None:
-        self._inputs = inputs
+        self._inputs = inputs.follow_for(self.settings)
         self.settings = replace(self.settings, categorical=inputs.encoder.categorical)
 
     @property

@@ -360,6 +360,7 @@ class TableModel(TableStream, StoredTable):
         if self.task == "classification":
             self._check_labels(y)
         self._inputs, X = self._inputs.learned(source)
+        self._online.expect(self._inputs.moves)
         targets = y[:, None]
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":

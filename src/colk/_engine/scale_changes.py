@@ -1,0 +1,110 @@
+"""When a scale in use follows that of all rows, and the scale of more rows at once."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from colk._validation import Array
+
+__all__ = ["change_of", "is_due_after", "merged", "rows_until_due"]
+
+# A scale follows if a unit differs by more than this factor, or a center by this share of the unit.
+_FACTOR, _GAP = 1.25, 0.25
+# Rows between two comparisons, at most; the first rows are compared more often.
+_LEAST_OFTEN = 64
+
+
+def _step(n_seen: int) -> int:
+    return min(1 << max(n_seen.bit_length() - 2, 0), _LEAST_OFTEN)
+
+
+def is_due_after(n_seen: int) -> bool:
+    """Whether the scale is compared after so many rows: 1, 2, 3, 4, 6, 8, 12, … and every 64.
+
+    Examples
+    --------
+    >>> [n for n in range(1, 40) if is_due_after(n)]
+    [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+    """
+    return n_seen % _step(n_seen) == 0
+
+
+def rows_until_due(n_seen: int) -> int:
+    """Return the number of rows up to the next comparison.
+
+    Examples
+    --------
+    >>> rows_until_due(0), rows_until_due(9), rows_until_due(1000)
+    (1, 3, 24)
+    """
+    return _step(n_seen) - n_seen % _step(n_seen)
+
+
+def change_of(held: Array, found: Array) -> tuple[Array, Array] | None:
+    """Return a and b, with which a·z + b is a value in the scale found, of z in that in use.
+
+    The result is None if the two are alike.
+
+    Parameters
+    ----------
+    held, found : arrays of shape (2, p)
+        Centers and units: in use, and of all rows.
+
+    Examples
+    --------
+    >>> held, found = np.array([[0.0], [1.0]]), np.array([[1.0], [4.0]])
+    >>> change_of(held, found), change_of(held, held)
+    ((array([0.25]), array([-0.25])), None)
+    """
+    ratios, gaps = held[1] / found[1], (held[0] - found[0]) / found[1]
+    is_far = (np.abs(np.log(ratios)) > math.log(_FACTOR)) | (np.abs(gaps) > _GAP)
+    return (ratios, gaps) if is_far.any() else None
+
+
+def merged(scale: Any, Y: Array, weight: Array) -> Any:
+    """Return the scale of all values so far and of these; see `RunningScale.merged`."""
+    counted = weight > 0.0
+    Y, weight = Y.reshape(len(Y), -1)[counted], np.ascontiguousarray(weight[counted])
+    if len(Y) == 0:
+        return scale
+    found = type(scale)(scale.n_columns, scale.level)
+    found.sample.copy_from(scale.sample)
+    found.sample.add_rows(Y, weight)
+    center, spread = _moments(scale, found.sample.n_seen)
+    if not found.sample.is_complete(found.sample.n_seen):
+        Y = np.clip(Y, *found.limits())
+    added = float(weight.sum())
+    share = weight[:, None] / added
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum of shares of equal values would differ from them by rounding errors.
+        mean = np.where((Y[0] == Y).all(axis=0), Y[0], (share * Y).sum(axis=0))
+        deviation = _root_mean_square(Y - mean, share)
+        total = scale.total + added
+        old, new = scale.total / total, added / total
+        gap = mean - center
+        center = center + gap * new
+        spread = np.hypot(np.sqrt(old) * spread, np.sqrt(new) * deviation)
+        spread = np.hypot(spread, np.sqrt(old * new) * gap)
+    if not (np.isfinite(total) and np.isfinite(center).all() and np.isfinite(spread).all()):
+        raise ValueError("y is too large to be scaled: its spread overflows; scale it first")
+    found.restore(total, center, spread)
+    return found
+
+
+def _moments(scale: Any, n_seen: int) -> tuple[Array, Array]:
+    """Return means and deviations of the rows so far, without outliers if `n_seen` is large."""
+    sample, means, deviations = scale.sample, scale.plain_means, scale.deviations
+    is_left = sample.is_complete(sample.n_seen) and not sample.is_complete(n_seen)
+    if is_left and scale.total > 0.0:
+        for j in range(len(means)):
+            means[j] = sample.mean(j)
+            deviations[j] = sample.deviation(j, means[j])
+    return means, deviations
+
+
+def _root_mean_square(y: Array, share: Array) -> Array:
+    """√Σ share·y² of each column; entries are divided by the largest before they are squared."""
+    largest = np.abs(y).max(axis=0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(unit * np.sqrt((share * (y / unit) ** 2).sum(axis=0)))
