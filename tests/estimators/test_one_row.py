@@ -186,5 +186,5 @@ def test_a_row_that_cannot_be_scaled_leaves_the_scale():
 def test_a_copy_does_not_see_the_rows_of_the_original(duplicate):
     model = COLKRegressor(kernel="laplacian").partial_fit(X[:200], Y[:200])
     twin, before = duplicate(model), model.target_scale_
-    model.partial_fit(X[:1], np.array([4.0]))
+    model.partial_fit(X[:200], np.full(200, 4.0))  # the scale follows
     assert twin.target_scale_ == before != model.target_scale_

@@ -119,11 +119,6 @@ class RunningScale:
         return np.array(self._held[0])
 
     @property
-    def plain_means(self) -> Array:
-        """Means of all rows; beyond the first 256, of rows without outliers."""
-        return np.array(self._means)
-
-    @property
     def deviations(self) -> Array:
         """Standard deviations of all rows; beyond the first 256, of rows without outliers."""
         return np.array(self._deviations)
@@ -133,10 +128,9 @@ class RunningScale:
         """Divisors: standard deviations without outliers; if all values are equal, |mean|, or 1."""
         return np.array(self._held[1])
 
-    def limits(self) -> tuple[Array, Array]:
-        """Return the smallest and the largest value of each column that is no outlier."""
-        sample, j = self.sample, range(len(self._means))
-        return np.array([sample.low(i) for i in j]), np.array([sample.high(i) for i in j])
+    def moments(self) -> tuple[Array, Array]:
+        """Return means and deviations; beyond the first 256 rows, of rows without outliers."""
+        return np.array(self._means), np.array(self._deviations)
 
     # -- the scale in use --------------------------------------------------------------------
 
@@ -203,6 +197,8 @@ class RunningScale:
         for j in range(len(self._means)):
             self._means[j], self._deviations[j] = before[4 * j + 1], before[4 * j + 2]
             self._centers[j], self._units[j] = before[4 * j + 3], before[4 * j + 4]
+            if not self._holds:
+                self._held[0, j], self._held[1, j] = self._centers[j], self._units[j]
         if self._watches:
             self.latest.undo()
         self.is_stale = False

@@ -73,7 +73,7 @@ def merged(scale: Any, Y: Array, weight: Array) -> Any:
     found.sample.add_rows(Y, weight)
     center, spread = _moments(scale, found.sample.n_seen)
     if not found.sample.is_complete(found.sample.n_seen):
-        Y = np.clip(Y, *found.limits())
+        Y = np.clip(Y, *_limits(found))
     added = float(weight.sum())
     share = weight[:, None] / added
     with np.errstate(over="ignore", invalid="ignore"):
@@ -92,9 +92,16 @@ def merged(scale: Any, Y: Array, weight: Array) -> Any:
     return found
 
 
+def _limits(scale: Any) -> tuple[Array, Array]:
+    """Return the smallest and the largest value of each column that is no outlier."""
+    columns = range(scale.n_columns)
+    low, high = scale.sample.low, scale.sample.high
+    return np.array([low(j) for j in columns]), np.array([high(j) for j in columns])
+
+
 def _moments(scale: Any, n_seen: int) -> tuple[Array, Array]:
     """Return means and deviations of the rows so far, without outliers if `n_seen` is large."""
-    sample, means, deviations = scale.sample, scale.plain_means, scale.deviations
+    sample, (means, deviations) = scale.sample, scale.moments()
     is_left = sample.is_complete(sample.n_seen) and not sample.is_complete(n_seen)
     if is_left and scale.total > 0.0:
         for j in range(len(means)):

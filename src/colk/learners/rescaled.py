@@ -14,10 +14,11 @@ from scipy.linalg import lapack, solve_triangular
 
 from colk._engine.simd import loops
 from colk._validation import Array
+from colk.kernels import Kernel
 from colk.kernels.of_rows import OfRows
 from colk.learners.colk import KernelLearner
 
-__all__ = ["Change", "Move", "rescaled"]
+__all__ = ["Change", "Move", "rescaled", "with_kernel"]
 
 AnyLearner = TypeVar("AnyLearner", bound=KernelLearner)
 Change = tuple[Array, Array]
@@ -45,11 +46,11 @@ def rescaled(
     --------
     >>> from colk.kernels import Gaussian
     >>> from colk.learners import NewtonCOLK
-    >>> X = np.linspace(0.0, 3.0, 50)[:, None]
+    >>> X = np.random.default_rng(0).uniform(0.0, 3.0, size=(1000, 1))
     >>> learner = NewtonCOLK(Gaussian(0.5)).learn(X, np.sin(X[:, 0]))
-    >>> halved = rescaled(learner, (np.array([0.5]), np.zeros(1)), (np.ones(1), np.array([7.0])))
-    >>> (halved.predict([[0.5]]) - 7.0).round(2), learner.predict([[1.0]]).round(2)
-    (array([0.84]), array([0.84]))
+    >>> moved = rescaled(learner, (np.array([0.9]), np.zeros(1)), (np.array([2.0]), np.ones(1)))
+    >>> learner.predict([[1.0]]).round(1), moved.predict([[0.9]]).round(1)  # 2 · 0.8 + 1
+    (array([0.8]), array([2.7]))
     """
     state = learner.__getstate__()
     if not learner.has_learned:
@@ -70,6 +71,31 @@ def rescaled(
     other = type(learner).__new__(type(learner))
     other.__setstate__(state)
     return other
+
+
+def with_kernel(learner: AnyLearner, kernel: Kernel) -> AnyLearner:
+    """Return a learner in the same state with another kernel of the same shape.
+
+    Parameters
+    ----------
+    learner : KernelLearner
+        The learner.
+    kernel : Kernel
+        The kernel. The atoms stay as they are, so in a new metric they are those of the old.
+
+    Examples
+    --------
+    >>> from colk.kernels import Gaussian, Mahalanobis
+    >>> from colk.learners import COLK
+    >>> kernel = Mahalanobis(Gaussian(1.0), [[1.0]])
+    >>> learner = COLK(kernel).learn([[0.0], [1.0]], [0.0, 1.0])
+    >>> wider = with_kernel(learner, kernel.replace(metric=[[0.5]]))
+    >>> bool(wider.predict([[1.0]]) == learner.predict([[0.5]]))
+    True
+    """
+    found = type(learner).__new__(type(learner))
+    found.__setstate__({**learner.__getstate__(), "kernel": kernel})
+    return found
 
 
 def _points_in(learner: KernelLearner, kept: Array, points: Change) -> Array:

@@ -8,7 +8,8 @@ into blocks of 50 samples. At the end of each block
    long time, is dropped;
 2. if the leader's drift detector has raised an alarm, a learner with the default kernel becomes the
    rival at once, and after 500 more samples the kernels race again;
-3. the winner of such a race becomes the rival, after it has learned the latest 500 samples.
+3. the winner of such a race becomes the rival, after it has learned the latest 500 samples;
+4. a metric of the leader may turn (`colk.model.turning`).
 
 The contest predicts with one of the two learners. Their mixture by the engine's `FixedShare` is not
 better on any of four streams (`colk_lab.tables.mixtures`), and would cost twice as much.
@@ -17,7 +18,6 @@ Races also take place if nothing changes, at intervals that double until a rival
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from colk.learners.rescaled import Change, rescaled
 from colk.model.recipe import Recipe, has_solver
 from colk.model.settings import Settings
 from colk.model.trends import for_next_rows
+from colk.model.turning import turned
 from colk.model.watch import BaselineWatch
 from colk.selection import WARM_UP, Race, RecentSamples
 from colk.selection.recent import in_units, with_targets
@@ -88,7 +89,7 @@ class Contest:
     """The rival of a learner, and the record of their losses.
 
     `begin` creates it from the first samples of a stream. `OnlineFit` learns a part of the stream
-    (`parts`), passes it to the contest (`follow`), and gets the leader at the end of a block
+    (`part_from`), passes it to the contest (`follow`), and gets the leader at the end of a block
     (`next_leader`).
 
     Parameters
@@ -176,12 +177,9 @@ class Contest:
         self._race_again(leader, settings)
         self.sums, self.patience = self._sums(leader), PATIENCE
 
-    def parts(self, start: int, stop: int) -> Iterator[slice]:
-        """Split these rows at the ends of blocks."""
-        while start < stop:
-            end = min(start + BLOCK - self.filled, stop)
-            yield slice(start, end)
-            start = end
+    def part_from(self, start: int, stop: int) -> int:
+        """Return where the part of these rows ends that is in one block."""
+        return min(start + BLOCK - self.filled, stop)
 
     def follow(self, X: Array, Y: Array, weight: Array) -> None:
         """Pass a part that the leader has learned to the rival and to the recent samples."""
@@ -195,23 +193,23 @@ class Contest:
 
     @property
     def is_block_full(self) -> bool:
-        """Whether the block is full, so that leader and rival can be compared."""
+        """Whether leader and rival can be compared."""
         return self.filled == BLOCK
 
     def next_leader(self, leader: KernelLearner, settings: Settings) -> KernelLearner:
         """Compare leader and rival at the end of a block; return the leader of the next block."""
         self.filled, self.since = 0, self.since + 1
-        block = self.recent.points(BLOCK)
-        low, high = self.reach
-        lowest, highest = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
-        self.reach = np.array([lowest, highest])
+        known = np.vstack([self.reach, self.recent.points(BLOCK)])
+        self.reach = np.array([known.min(axis=0), known.max(axis=0)])
         if self.watch.is_due():
             self.note = self.watch.next_block(leader, self.recent.arrays(), BLOCK) or self.note
         self._note_losses(leader)
         if self.rival is not None and self._is_overtaken():
             leader = self._overtaken(leader, self.rival)
-        elif (self._lead(ENOUGH) > HOPELESS or self.met >= TRIAL) and self.due == 0:
-            self._set_rival(None)
+        else:
+            if (self._lead(ENOUGH) > HOPELESS or self.met >= TRIAL) and self.due == 0:
+                self._set_rival(None)
+            leader = self._turned(leader)
         self._watch(leader, settings)
         if self.due > 0:
             self.due -= 1
@@ -280,6 +278,14 @@ class Contest:
         self.losses = self.losses[np.isfinite(self.losses[:, 1])][:, ::-1]
         self.patience, self.met, self.is_fitted = PATIENCE, 0, False
         return rival
+
+    def _turned(self, leader: KernelLearner) -> KernelLearner:
+        """Return the leader, whose metric follows the latest samples."""
+        found = turned(leader, self.race, self.recent.arrays())
+        if found is not None:
+            is_latest, (leader, self.race) = self.latest is self.race, found
+            self.latest = self.race if is_latest else self.latest
+        return leader
 
     def _set_rival(self, rival: KernelLearner | None, race: Race | None = None) -> None:
         """Give the leader another rival, or none."""

@@ -225,7 +225,7 @@ class OnlineFit:
             stop = min(stop, start + self._moves[0][0])
         if self.kept is not None:
             return min(start + self.kept.lacking, stop)
-        return stop if self.contest is None else next(self.contest.parts(start, stop)).stop
+        return stop if self.contest is None else self.contest.part_from(start, stop)
 
     def follow(self, X: Array, Y: Array, weight: Array) -> None:
         """Choose the kernel by samples that the learner has learned; another learner may take over.

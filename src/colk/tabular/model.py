@@ -361,12 +361,11 @@ class TableModel(TableStream, StoredTable):
             self._check_labels(y)
         self._inputs, X = self._inputs.learned(source)
         self._online.expect(self._inputs.moves)
-        targets = y[:, None]
         self._grow(self._online.learner.n_outputs or 1)
         if self.task == "regression":
-            self._learn_rows(X, targets)
+            self._learn_rows(X, y[:, None])
         else:
-            self._learn_labels(X, targets[:, 0])
+            self._learn_labels(X, y)
         self.rows += len(X)
         if self._online.has_notes:
             self._online.warn(self._encoder.names)
