@@ -121,7 +121,7 @@ class ScaledTargets(FittedEstimator):
         The scale changes in place, because a copy takes longer than a step.
         """
         try:
-            self._targets.hold()
+            self._online.hold(self._targets)
             learned = learn(self._targets.update(target, weight))
         except Exception:
             self._targets.undo()

@@ -326,17 +326,18 @@ class Inputs:
                 yield n_before + stop, change
 
     def follow_for(self, settings: Settings) -> Self:
-        """Let a model follow the scale of a stream, if its solver remembers enough for it.
+        """Let a model follow the scale of a stream, if it remembers enough for it.
 
         Gradient steps forget samples elsewhere, so the solution for all of them is not known in
-        another scale. The scale of each row is then that of the rows up to it.
+        another scale. The scale of each row is then that of the rows up to it, as in a model of a
+        relationship that may change.
 
         Parameters
         ----------
         settings : Settings
             The settings of the model.
         """
-        if self.scale is not None and settings.solver == "newton":
+        if self.scale is not None and settings.solver == "newton" and settings.remembers:
             self.scale.hold()
         return self
 

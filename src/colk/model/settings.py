@@ -135,6 +135,11 @@ class Settings:
         return isinstance(self.kernel, Kernel) or not isinstance(self.bandwidth, str)
 
     @property
+    def remembers(self) -> bool:
+        """Whether all samples count alike, so that a scale that changes moves the model."""
+        return bool(self.forgetting == 1.0)
+
+    @property
     def uses_distance(self) -> bool:
         """Whether the kernel depends on distances, so that features need comparable scales."""
         return self.kernel == "auto" or takes_bandwidth(self.kernel)

@@ -185,7 +185,7 @@ class OnlineFit:
             The scale of the targets, which is updated.
         """
         lost, seen, start = 0.0, 0.0, 0
-        scale.hold()
+        self.hold(scale)
         while start < len(X):
             part = slice(start, start + min(scale.latest.until_full, scale.until_due))
             rows, counted = targets[part].reshape(len(X[part]), -1).copy(), weight[part] > 0.0
@@ -196,6 +196,20 @@ class OnlineFit:
             lost, seen, start = lost + found[0], seen + found[1], part.stop
             self.follow_scale(scale)
         return lost, seen
+
+    def hold(self, scale: RunningScale) -> None:
+        """Let only `follow_scale` change the scale of the targets, if the model remembers.
+
+        If the relationship may change, the function keeps its values in units of a scale that
+        moves row by row, and follows the targets with it.
+
+        Parameters
+        ----------
+        scale : RunningScale
+            The scale of the targets.
+        """
+        if self.settings.remembers:
+            scale.hold()
 
     def follow_scale(self, scale: RunningScale) -> bool:
         """Move to the scale of the targets, or begin again if it is stale; return whether it was.

@@ -41,7 +41,8 @@ class NumberModel(OnlineModel):
                 self._meet(x)
             return
         feed = self._feed
-        self._scale.hold()
+        if self._online is not None:
+            self._online.hold(self._scale)
         if feed is None or not feed.learn_alone(x, y, w):
             with self._own_lock:
                 try:
