@@ -19,9 +19,9 @@ from colk.selection import Race
 
 __all__ = ["turned"]
 
-# Samples that find a change, and later samples that judge it: it must lower their loss by a
-# standard error. It is then found again from all of them.
-_FINDING, _JUDGING = 100, 50
+# Samples that find a change, and later samples that judge it: it must lower their loss by _ERRORS
+# standard errors. It is then found again from all of them.
+_FINDING, _JUDGING, _ERRORS = 100, 50, 1.0
 
 # Size of a change of the metric, in units of 1 for each deviation of a feature, that a residual
 # explains as well as noise of the same size.
@@ -79,7 +79,7 @@ def turned(
     found = kernel.metric + _change(X[first], slopes[first], residuals[first])
     losses = leader.loss.value(before[later, None], y[later, None])
     gains = losses - leader.loss.value(inner(X[later] @ found).reshape(-1, 1), y[later, None])
-    if not gains.mean() > gains.std(ddof=1) / np.sqrt(_JUDGING):
+    if not gains.mean() > _ERRORS * gains.std(ddof=1) / np.sqrt(_JUDGING):
         return None
     turned_kernel = kernel.replace(metric=kernel.metric + _change(X, slopes, residuals))
     scales = np.linalg.norm(turned_kernel.metric, axis=1)
