@@ -283,8 +283,7 @@ class Contest:
         """Return the leader, whose metric follows the latest samples."""
         found = turned(leader, self.race, self.recent.arrays())
         if found is not None:
-            is_latest, (leader, self.race) = self.latest is self.race, found
-            self.latest = self.race if is_latest else self.latest
+            leader, self.race = found
         return leader
 
     def _set_rival(self, rival: KernelLearner | None, race: Race | None = None) -> None:
