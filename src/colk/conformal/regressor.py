@@ -52,8 +52,9 @@ class ConformalRegressor(Guarded):
         Nominal coverage.
     local : bool, default=False
         Whether the width depends on x. Quantiles of the residuals are then learned as functions of
-        x with several bandwidths, and the rule mixes them. Set it if the noise is
-        larger in some regions than in others.
+        x with several bandwidths, and the rule mixes them. After `fit` and `calibrate` they are
+        quantiles in an RKHS of the features and the prediction. Set it if the noise is larger in
+        some regions than in others.
     series : bool, default=False
         Whether the samples are consecutive times. Models of the past errors then forecast the next
         error, and the rule mixes intervals around the forecasts. The lags and the seasons are found

@@ -122,17 +122,15 @@ def main() -> None:
         found = measured(name, arguments.seeds)
         slabs.append([name, *(f"{c:.3f}, {w:.3f}" for c, w, _ in found[:3])])
         scores.append([name, *(f"{s:.3f}" for *_, s in found)])
-        print(slabs[-1], scores[-1][1:], flush=True)
-    names = list(METHODS)
-    tables = {
-        "slabs": (["set: coverage, worst slab", *names[:3]], slabs),
-        "scores": (["set: interval score", *names], scores),
-    }
-    for key, (columns, rows) in tables.items():
-        if arguments.write:
-            publish(f"interval_{key}", columns, rows)
-        else:
-            print(table(columns, rows))
+        for key, head, n, lines in (
+            ("slabs", "set: coverage, worst slab", 3, slabs),
+            ("scores", "set: interval score", len(METHODS), scores),
+        ):
+            columns = [head, *list(METHODS)[:n]]
+            if arguments.write:  # after each set, so that a run that is stopped leaves a table
+                publish(f"interval_{key}", columns, lines)
+            else:
+                print(table(columns, lines))
 
 
 if __name__ == "__main__":

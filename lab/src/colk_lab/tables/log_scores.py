@@ -20,6 +20,7 @@ from colk_lab.tables.output import publish
 
 # Name of the set, unit of the published score, and the score.
 DEVELOPMENT = {"concrete": -2.94, "yacht_hydrodynamics": -1.25}
+COLUMNS = ["set", "log score", "MC dropout, published", "RMSE", "coverage of ±1.645 deviations"]
 FINAL = {"ccpp": -2.81, "winequality_red": -0.93}
 
 
@@ -63,9 +64,7 @@ def main() -> None:
                     *(f"{mean[1]:.3g}", f"{mean[2]:.3f}"),
                 ]
             )
-            print(lines[-1], flush=True)
-    columns = ["set", "log score", "MC dropout, published", "RMSE", "coverage of ±1.645 deviations"]
-    publish("log_scores", columns, lines)
+            publish("log_scores", COLUMNS, lines)
 
 
 if __name__ == "__main__":
