@@ -238,6 +238,14 @@ def test_memories_are_the_sorted_latest_values(values):
     assert recent.rows()[:, 0].tolist() == values[-20:]
 
 
+def test_a_window_limits_all_memories():
+    """A file may have any window; compiled code does not check bounds."""
+    recent = RecentValues((5, 100, 10))
+    for value in range(50):
+        recent.add(float(value))
+    assert [recent.memory(k).tolist() for k in range(3)] == 3 * [[45.0, 46.0, 47.0, 48.0, 49.0]]
+
+
 def test_an_empty_memory_has_no_quantile():
     recent = RecentValues((20, 5))
     assert math.isnan(recent.quantile(0, 0, 0.5))

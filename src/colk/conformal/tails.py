@@ -90,8 +90,9 @@ class RecentValues:  # final
     ordered: Matrix  # (n_views · n_sizes, room): each memory of each view, increasing
 
     def __init__(self, sizes: Sequence[int], n_views: int = 1, rows: Array | None = None) -> None:
-        self.sizes, self.n_views, self.n_sizes = tuple(sizes), n_views, len(sizes)
-        self.lengths, self.window = np.array(sizes, dtype=np.intp), sizes[0]
+        self.window, self.n_views, self.n_sizes = sizes[0], n_views, len(sizes)
+        self.sizes = tuple(min(size, self.window) for size in sizes)
+        self.lengths = np.array(self.sizes, dtype=np.intp)
         self.count, self.place = 0, 0
         latest = np.empty((0, n_views)) if rows is None else rows[-self.window :]
         self._make_room(max(len(latest), _FIRST_ROOM))
@@ -99,7 +100,7 @@ class RecentValues:  # final
         ring, ordered = np.asarray(self.ring), np.asarray(self.ordered)
         ring[:, :n] = latest.T
         for row in range(len(ordered)):
-            kept = ring[row // len(sizes), max(n - sizes[row % len(sizes)], 0) : n]
+            kept = ring[row // len(sizes), max(n - self.sizes[row % len(sizes)], 0) : n]
             ordered[row, : len(kept)] = np.sort(kept)
 
     def __reduce__(self) -> tuple[Any, ...]:

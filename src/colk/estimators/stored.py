@@ -84,6 +84,14 @@ class StoredEstimator:
 
 def _check_polished(fitted: dict[str, Any]) -> None:
     polished, is_sparse = fitted.get("polished_"), isinstance(_learner(fitted).kernel, OfRows)
+    deviations: Deviations | None = fitted.get("deviations_")
+    if deviations is not None:
+        shape = len(deviations.counts), len(deviations.noise)
+        if polished is None or shape != (
+            polished.function.n_atoms,
+            polished.function.n_outputs or 1,
+        ):
+            raise FileFormatError("the standard deviations do not belong to the polished function")
     if polished is not None and isinstance(polished.function.kernel, OfRows) != is_sparse:
         raise FileFormatError(
             "the atoms of the polish and of the learner must both be sparse, or both dense"
