@@ -29,9 +29,8 @@ RULES = (
     Rule("numbers of equal scale are not scaled", of("model.inputs", _APART=1.0)),
     # -- kernel and metric
     Rule("wider Gaussian", of("selection.contenders", _GAUSSIAN_WIDTH=1.0), "both"),
-    Rule("race: more heats", of("selection.race", _MOST=400)),
+    Rule("race: more heats", of("selection.race", _SOLVED=1e9)),
     Rule("race: both halves are judged", of("selection.race", _FEW=0)),
-    Rule("race: the winner learns once more", of("selection.race", _REFINING=0)),
     Rule("race: metrics", {"colk.selection.race:_with_metrics": "call:no list"}, "both"),
     Rule("race: matrices need rows", of("selection.race", _SAMPLES_PER_FEATURE=0)),
     Rule("race: a metric must be ahead", of("selection.judged", _AHEAD=0.0), "both"),
@@ -42,10 +41,9 @@ RULES = (
     Rule("search stops when it is flat", of("selection.learning", _WORTH=0.0), "both"),
     # -- atoms and weights
     Rule("every row of 1,500 is an atom", of("model.growth", _ALL=0)),
-    Rule("growth to 800 and 1,600 atoms", of("model.growth", _STEPS=())),
-    Rule("growth: a gain of 2 %", of("model.growth", _SHARE=0.0)),
-    Rule("growth: two standard errors", of("model.growth", _ERRORS=0.0)),
-    Rule("growth: no more rows without hope", of("model.growth", _HOPE=-1.0)),
+    Rule("growth of atoms", of("model.growth", _WORK=0.0)),
+    Rule("growth: a gain of 1 %", of("model.growth", _SHARE=0.0)),
+    Rule("growth: a standard error", of("model.growth", _ERRORS=0.0)),
     Rule("eps follows the steps", of("model.defaults", _EPS_SHARE={
         "regression": 0.05, "binary": 0.05, "multiclass": 0.05
     }), "both"),

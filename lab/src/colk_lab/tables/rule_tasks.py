@@ -4,12 +4,14 @@ A rule is switched off by other values of module-level constants. A value that s
 is put in the place of a function; it names one of `REPLACEMENTS`.
 """
 
+import ast
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from colk_lab.data import CLASSIFICATION_SETS, STREAMS, load
 from colk_lab.data.hard_streams import HARD_STREAMS
 from colk_lab.data.hard_tables import HARD_TABLES
 
-__all__ = ["REPLACEMENTS", "fit_score", "stream_score", "switched"]
+__all__ = ["REPLACEMENTS", "check_not_a_default", "fit_score", "stream_score", "switched"]
 
 Changes = Mapping[str, Any]
 
@@ -43,14 +45,15 @@ def switched(changes: Changes) -> Iterator[None]:
     Examples
     --------
     >>> from colk.model import growth
-    >>> with switched({"colk.model.growth:_STEPS": ()}):
-    ...     growth._STEPS
-    ()
+    >>> with switched({"colk.model.growth:_ALL": 0}):
+    ...     growth._ALL
+    0
     """
     undo = []
     for name, value in changes.items():
         module, constant = name.split(":")
         before = getattr(import_module(module), constant)
+        check_not_a_default(module, constant)
         after = value
         if isinstance(value, str) and value.startswith("call:"):
             after = REPLACEMENTS[value.removeprefix("call:")]
@@ -66,6 +69,16 @@ def switched(changes: Changes) -> Iterator[None]:
     finally:
         for each, constant, before in undo:
             setattr(each, constant, before)
+
+
+def check_not_a_default(module: str, constant: str) -> None:
+    """Raise if a parameter has the constant as its default, which is kept in the function."""
+    tree = ast.parse(Path(str(import_module(module).__file__)).read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arguments):
+            for default in [*node.defaults, *node.kw_defaults]:
+                if isinstance(default, ast.Name) and default.id == constant:
+                    raise ValueError(f"{constant} is the default of a parameter in {module}")
 
 
 def _rows(X: Any, places: Any) -> Any:
