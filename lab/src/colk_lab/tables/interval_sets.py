@@ -29,7 +29,7 @@ COVERAGE, MOST = 0.9, 3000
 LEVELS = (0.05, 0.95)
 SETS = (
     "airfoil", "boom_bikes", "concrete", "laser", "medical_cost", "qsar_fish_toxicity", "wizmir",
-    "treasury", "skillcraft1", "quake", "bike_2011", "casp",
+    "treasury", "quake", "bike_2011", "casp",
 )  # fmt: skip
 Rows = tuple[np.ndarray, np.ndarray]
 
