@@ -120,7 +120,7 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
         H-norm of the error that compression may make in a step. None: 0.5 × the RMS step norm for
         two classes, 0.3 × for more. Lower it for more atoms and a smaller error.
     max_atoms : int, "auto" or None, default="auto"
-        Largest number of atoms. "auto": 400, up to 1600 if the polish finds that more improve the
+        Largest number of atoms. "auto": 400, or twice as many as often as that improves the
         model. None: no limit. Lower it for speed.
     n_jobs : int or None, default=None
         Number of threads of `fit` and `predict`. None: the number of cores. The result does not

@@ -148,9 +148,9 @@ class COLKRegressor(RegressorMixin, PredictiveRegressor):  # type: ignore[misc] 
         E[κ(x, x)]²/E[κ(x, x)²]; with `solver="newton"` 0.05/√κ. Lower it for more atoms and a
         smaller error, raise it for fewer atoms.
     max_atoms : int, "auto" or None, default="auto"
-        Largest number of atoms. None: no limit. "auto": 400; the polish of `fit` then adds atoms up
-        to 800 and 1600, as long as they improve left-out predictions of the residuals and there are
-        five samples for each atom. `growth_` lists the attempts. `partial_fit` and
+        Largest number of atoms. None: no limit. "auto": 400; `fit` doubles this
+        number as long as that improves predictions of left-out samples, there are two samples for
+        each atom, and the time stays within bounds. `growth_` lists the attempts. `partial_fit` and
         `solver="newton"` stay at 400. A step takes O(max_atoms²) time. Raise it if a warning says
         that it makes steps lose too much, lower it for speed.
     n_jobs : int or None, default=None

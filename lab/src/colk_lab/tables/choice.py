@@ -9,6 +9,7 @@ its defaults. Times are seconds of processor time; set OMP_NUM_THREADS=1, as BLA
 import argparse
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from colk import COLKClassifier, COLKRegressor
 from colk_lab.data import CLASSIFICATION_SETS, REGRESSION_SETS, load
-from colk_lab.tables.output import publish
+from colk_lab.tables.output import kept, publish
 
 REGRESSION = [
     "airfoil",
@@ -93,6 +94,7 @@ def line(name: str, seeds: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--results", type=Path, required=True, help="folder that keeps results")
     parser.add_argument("--sets", nargs="*", default=[*REGRESSION, *CLASSIFICATION, *FUNCTIONS])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -100,7 +102,13 @@ def main() -> None:
     assert all(known[name].part == "development" for name in arguments.sets if name in known)
     header = ["set", "rows × features", "auto", "Laplacian", "boosting"]
     header += ["auto, s", "Laplacian, s", "boosting, s", "chosen (last seed)"]
-    publish("choice", header, [line(name, arguments.seeds) for name in arguments.sets])
+    arguments.results.mkdir(parents=True, exist_ok=True)
+    paths = {name: arguments.results / f"{name}.json" for name in arguments.sets}
+    rows = [
+        kept(path, lambda name=name: {"line": line(name, arguments.seeds)})["line"]
+        for name, path in paths.items()
+    ]
+    publish("choice", header, rows)
 
 
 if __name__ == "__main__":
