@@ -48,7 +48,7 @@ def test_fits(make, metric):
 
 
 def test_a_fit_that_adds_atoms():
-    kernel = Mahalanobis(Laplacian(1.0), 3.0 * SQUARE)
+    kernel = Mahalanobis(Laplacian(1.0), 0.3 * SQUARE)
     rows = RNG.normal(size=(4200, 4))
     y, Z = np.sin(3.0 * rows).sum(axis=1), kernel.points(rows)
     inside = COLKRegressor(kernel=kernel, random_state=0).fit(rows, y)

@@ -32,9 +32,9 @@ __all__ = ["Growth", "filled", "grown", "most_atoms"]
 # Least number of samples for each atom, and the largest number of products nM² of a step.
 _SAMPLES_PER_ATOM, _WORK = 2, 6e10
 
-# Left-out samples, as a share of all, and their largest number; ridges that are tried, in samples.
-_LEFT_OUT, _MOST_LEFT_OUT = 0.2, 2000
-_RIDGES = (1.0, 0.1, 0.01)
+# Folds, each of which is predicted by a fit to the others, and ridges that are tried, in samples.
+_FOLDS = 3
+_RIDGES = (10.0, 1.0, 0.1)
 
 # The gain that a step needs, in standard errors and as a share of the loss.
 _ERRORS, _SHARE = 1.0, 0.01
@@ -158,7 +158,7 @@ def grown(
 
 
 class _Step:
-    """A ridge regression on the atoms of a function, fitted without the left-out samples."""
+    """Ridge regressions on the atoms of a function, each without the samples of a fold."""
 
     def __init__(
         self, function: KernelExpansion, X: Array, Y: Array, weight: Array, are_labels: bool
@@ -167,16 +167,13 @@ class _Step:
         self._values, self._n_atoms = KernelTable(kernel, atoms), len(atoms)
         self._are_labels = are_labels
         self._gram = kernel.of_atoms.gram(atoms)
-        n_left = min(int(_LEFT_OUT * len(X)), _MOST_LEFT_OUT)
-        is_left = np.zeros(len(X), dtype=bool)
-        is_left[np.linspace(0.0, len(X) - 1.0, n_left).astype(int)] = True
-        self._table = np.empty((n_left, len(atoms)))
-        self._values.write(X[is_left], self._table)
-        self._left, self._weight = Y[is_left], weight[is_left] / weight[is_left].sum()
-        kept = X[~is_left], Y[~is_left], weight[~is_left] / weight.mean()
-        halves = np.array_split(np.arange(len(kept[0])), 2)
-        parts = map_in_threads(lambda rows: self._sums(*(each[rows] for each in kept)), halves)
-        self._squares, self._products = (sum(each) for each in zip(*parts, strict=True))
+        shares = weight / weight.sum() * len(X)
+        self._rows = [
+            tuple(each[fold::_FOLDS] for each in (X, Y, shares)) for fold in range(_FOLDS)
+        ]
+        self._parts = map_in_threads(lambda rows: self._sums(*rows), self._rows)
+        self._totals = [sum(each) for each in zip(*self._parts, strict=True)]
+        self._weight = np.concatenate([share for *_, share in self._rows]) / len(X)
 
     def _sums(self, X: Array, Y: Array, weight: Array) -> tuple[Array, Array]:
         """Return Σ w k kᵀ and Σ w k yᵀ, where k = κ(D, x)."""
@@ -210,17 +207,31 @@ class _Step:
 
     def _tried(self, ridge: float, n_first: int) -> list[tuple[float, Array]]:
         """Return, for the first atoms and for all, the ridge and the losses left out."""
-        L = self._squares + ridge * self._gram
+        folds = map_in_threads(lambda fold: self._left_out(fold, ridge, n_first), range(_FOLDS))
+        return [(ridge, np.concatenate(losses)) for losses in zip(*folds, strict=True)]
+
+    def _left_out(self, fold: int, ridge: float, n_first: int) -> list[Array]:
+        """Return the losses of the samples of a fold, by fits to the others."""
+        squares, products = (
+            total - part for total, part in zip(self._totals, self._parts[fold], strict=True)
+        )
+        X, Y, _ = self._rows[fold]
+        L = squares + ridge * self._gram
         L.flat[:: len(L) + 1] *= 1.0 + _JITTER
         if not factorise(L):
-            return [(ridge, np.full(len(self._left), np.inf))] * 2
+            return [np.full(len(X), np.inf)] * 2
         L = np.tril(L)
-        sums, found = solve_triangular(L, self._products, lower=True), []
-        for size in (n_first, self._n_atoms):
-            weights = solve_triangular(L[:size, :size].T, sums[:size])
-            residuals = self._left - self._table[:, :size] @ weights
-            found.append((ridge, losses_of(residuals, np.sign(self._left), self._are_labels)))
-        return found
+        sums, sizes = solve_triangular(L, products, lower=True), (n_first, self._n_atoms)
+        weights = [solve_triangular(L[:size, :size].T, sums[:size]) for size in sizes]
+        residuals = [np.empty(Y.shape) for _ in sizes]
+        table = np.empty((min(_BLOCK, len(X)), self._n_atoms))
+        for first in range(0, len(X), _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            part = table[: len(X[rows])]
+            self._values.write(X[rows], part)
+            for rest, size, w in zip(residuals, sizes, weights, strict=True):
+                rest[rows] = Y[rows] - part[:, :size] @ w
+        return [losses_of(rest, np.sign(Y), self._are_labels) for rest in residuals]
 
 
 def _first(values: tuple[float, float, Array]) -> float:
