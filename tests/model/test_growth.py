@@ -65,8 +65,14 @@ def test_left_out_samples_are_predicted_by_a_fit_without_them():
             w = np.linalg.solve(A, table[rest].T @ (shares[:, 0] * Y[rest]))
             loss[left] = 0.5 * (Y - table @ w)[left] ** 2
         losses.append(np.average(loss, weights=weight))
-    found = [values @ step._weight for _, values in step._tried(0.1, 30)]
-    np.testing.assert_allclose(found, losses, rtol=1e-5)
+    np.testing.assert_allclose(step._losses(0.1, (30, 60)) @ step._weight, losses, rtol=1e-5)
+
+
+def test_new_atoms_are_where_left_out_losses_are_large():
+    rough = np.where(X[:, 0] > 0.0, np.sin(6.0 * X[:, 1]), 0.0)
+    new = grown(on(30), X, rough, np.ones(600), Squared()).function.atoms[30:]
+    assert len(new) >= 30
+    assert np.mean(new[:, 0] > 0.0) > 0.7 > np.mean(X[:, 0] > 0.0) + 0.15
 
 
 def test_few_samples_and_samples_of_weight_0_do_not_add_atoms():
@@ -132,9 +138,11 @@ def test_every_one_of_few_rows_may_be_an_atom(monkeypatch, tmp_path):
     )
     assert few.n_atoms_ == few.max_atoms_ > 350
     assert more.n_atoms_ <= 120
-    for settings in ({"eps": 0.05}, {"epochs": 1}, {"max_atoms": 30}, {"risk": "cvar"}):
+    for settings in ({"eps": 0.05}, {"epochs": 1}, {"max_atoms": 30}):
         model = COLKRegressor(kernel=Gaussian(0.2), random_state=0, **settings)
         assert model.fit(X[:400], Y[:400]).n_atoms_ <= 120
+    averse = COLKRegressor(kernel=Gaussian(0.2), risk="cvar", random_state=0).fit(X[:400], Y[:400])
+    assert averse.n_atoms_ == few.n_atoms_  # a risk has the atoms of the mean
     colk.save(few, tmp_path / "model.colk")
     loaded = colk.load(tmp_path / "model.colk")
     for one in (few, loaded):
