@@ -24,7 +24,7 @@ def test_a_rule_is_off_inside_and_on_again_after():
 def test_a_constant_that_is_a_default_of_a_parameter_is_refused(tmp_path, monkeypatch):
     (tmp_path / "with_default.py").write_text("MOST = 8\n\ndef f(most=MOST): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ValueError, match="default of a parameter"):
+    with pytest.raises(SystemExit, match="default of a parameter"):
         check_not_a_default("with_default", "MOST")
 
 

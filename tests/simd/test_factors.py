@@ -13,11 +13,7 @@ TWIN = {
     "factorise": lambda A: lapack.cholesky(A) == 0,
     "invert_factor": lapack.invert,
     "invert_triangle": lapack.invert_triangle,
-    "lengths_and_values": lapack.lengths_and_values,
-    "ridge_triangle": lambda *arrays: lapack.ridge_triangle(*arrays) == 0,
-    "weigh_and_square": lapack.weigh_and_square,
     "whiten": lapack.whiten,
-    "whiten_and_sum": lapack.whiten_and_sum,
 }
 
 
@@ -56,31 +52,3 @@ def test_factors_agree_with_numpy(run: Any, n: int) -> None:
 
 def test_a_matrix_that_is_not_positive_definite_is_told(run: Any) -> None:
     assert not run("factorise", np.array([[1.0, 2.0], [2.0, 1.0]]))
-
-
-@pytest.mark.parametrize("q", [1, 3])
-def test_parts_of_a_ridge_regression(run: Any, q: int) -> None:
-    rng = np.random.default_rng(q)
-    rows, targets, roots = rng.normal(size=(40, 7)), rng.normal(size=(40, q)), rng.uniform(size=40)
-    table, square, K = rows.copy(), np.empty((7, 7)), positive(7)
-    run("weigh_and_square", table, roots, square)
-    assert np.allclose(table, rows * roots[:, None])
-    assert np.allclose(np.tril(square), np.tril(table.T @ table))
-    A = table.T @ table + 0.3 * K
-    A[np.diag_indices(7)] *= 1.0 + 1e-3
-    assert run("ridge_triangle", square, K, 0.3, 1e-3)
-    inverse = np.tril(square)
-    assert np.allclose(inverse.T @ inverse, np.linalg.inv(A))
-    white, sums = table.copy(), np.empty((7, q))
-    run("whiten_and_sum", square, white, targets, sums)
-    assert np.allclose(white, table @ inverse.T)
-    assert np.allclose(sums, white.T @ targets)
-    for size in (4, 7):
-        lengths, values = np.empty(40), np.empty((40, q))
-        run("lengths_and_values", white, size, sums, lengths, values)
-        assert np.allclose(lengths, (white[:, :size] ** 2).sum(axis=1))
-        assert np.allclose(values, white[:, :size] @ sums[:size])
-
-
-def test_a_ridge_that_is_not_positive_definite_is_told(run: Any) -> None:
-    assert not run("ridge_triangle", np.eye(2), np.eye(2), -2.0, 0.0)

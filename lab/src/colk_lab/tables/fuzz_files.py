@@ -148,7 +148,7 @@ def supervise(folder, given, start, tally, faults):
         code = child.wait()
         if at < start:
             errors.seek(0)
-            raise RuntimeError(f"the worker did not begin: {errors.read()[-2000:]}")
+            raise SystemExit(f"the worker did not begin: {errors.read()[-2000:]}")
         if code != 0:
             errors.seek(0)
             faults.append(f"{at}: the process ended with {code}: {errors.read(1500)}")

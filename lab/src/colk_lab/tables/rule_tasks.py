@@ -78,7 +78,7 @@ def check_not_a_default(module: str, constant: str) -> None:
         if isinstance(node, ast.arguments):
             for default in [*node.defaults, *node.kw_defaults]:
                 if isinstance(default, ast.Name) and default.id == constant:
-                    raise ValueError(f"{constant} is the default of a parameter in {module}")
+                    raise SystemExit(f"{constant} is the default of a parameter in {module}")
 
 
 def _rows(X: Any, places: Any) -> Any:
