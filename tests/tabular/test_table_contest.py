@@ -11,6 +11,7 @@ import pytest
 
 import colk
 from colk import FileFormatError, _stored
+from colk.model.contest import Contest
 from colk.tabular import TableModel
 
 CHANGE, SIZE = 1500, 3000
@@ -80,12 +81,31 @@ def test_after_a_change_it_is_ahead_of_fixed_kernels(task, solver):
 
 def test_a_table_that_stands_still_keeps_its_kernel():
     """The rival learns beside the model; the model is the one with the first kernel, to the bit."""
-    y = np.sin(2.0 * X[:, 0])
-    model = learned(new(), 0, SIZE, y)
-    fixed = new(kernel=learned(new(), 0, 500, y).kernel, scale=True)
+    y, settings = np.sin(2.0 * X[:, 0]), {"solver": "newton", "forgetting": 0.999}
+    model = learned(new(**settings), 0, SIZE, y)
+    fixed = new(kernel=learned(new(**settings), 0, 500, y).kernel, scale=True, **settings)
     learned(fixed, 0, SIZE, y)
     assert repr(model.kernel) == repr(fixed.kernel)
     assert np.array_equal(model.function.weights, fixed.function.weights)
+
+
+@pytest.mark.parametrize("solver", ["gradient", "newton"])
+def test_a_rival_changes_nothing_of_a_model_that_moves_with_its_scale(solver, monkeypatch):
+    """Its winner learned the first rows in later units than a model with this kernel would."""
+    y = np.sin(2.0 * X[:, 0])
+    first = learned(new(solver=solver), 0, 500, y)
+    alone, model = copy.deepcopy(first), learned(copy.deepcopy(first), 500, SIZE, y)
+    assert alone._online.contest.rival is not None
+
+    def stay(contest, leader, settings):
+        contest.filled = 0
+        return leader
+
+    alone._online.contest.rival = None
+    monkeypatch.setattr(Contest, "next_leader", stay)
+    learned(alone, 500, SIZE, y)
+    assert repr(model.kernel) == repr(first.kernel)
+    assert np.array_equal(model.function.weights, alone.function.weights)
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])

@@ -107,8 +107,10 @@ def _checked(learner: Any, stream: Any, packed: dict[str, Any]) -> dict[str, Any
     """Check a packed state against the stream that will restore it."""
     found = stored.Record(stream.fields(), optional=stream.later_tallies).read(packed, "state", {})
     if hasattr(learner, "loss"):
-        targets = found["window"]["targets"]
-        if getattr(stream, "has_loss", True):  # the targets of a composition may be of any size
+        targets, risk = found["window"]["targets"], learner.risk
+        risk.check_sizes(stream.n_outputs, targets.shape[1])
+        # The targets of a composition have its own size, and are those of a loss if that fits.
+        if risk.n_outputs is None or stream.has_loss:
             learner.loss.check_targets(targets, stream.n_outputs, len(targets))
     return found
 

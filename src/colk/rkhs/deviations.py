@@ -97,7 +97,9 @@ class Deviations:
         table = kernel.of_atoms.gram(function.atoms, kernel.points(points))
         apart = kernel.of_atoms.diagonal(function.atoms)[:, None] - 2.0 * table
         counts = np.bincount(apart.argmin(axis=0), minlength=function.n_atoms).astype(np.float64)
-        typical = max(float(np.sqrt(np.mean(residuals**2))), 1e-300)
+        largest = max(float(np.abs(residuals).max()), 1e-300)
+        residuals /= largest  # squares of large numbers overflow
+        typical = max(largest * float(np.sqrt(np.mean(residuals**2))), 1e-300)
         curvature = float(loss.slope([typical], [0.0])[0]) / typical
         kept = cls(
             counts * (n_samples / len(places)),
@@ -108,7 +110,7 @@ class Deviations:
         leverage = np.minimum(variance, _MOST_LEVERAGE)
         left_out = residuals / (1.0 - leverage)[:, None]
         noise = np.sqrt(np.mean(left_out**2 / (1.0 + variance)[:, None], axis=0))
-        return cls(kept.counts, kept.strength, noise)
+        return cls(kept.counts, kept.strength, largest * noise)
 
     def _relative_variance(self, function: KernelExpansion, X: Array) -> Array:
         """Return var f(x)/σ²."""
