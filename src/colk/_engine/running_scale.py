@@ -7,6 +7,7 @@ import numpy as np
 
 from colk import _stored as stored
 from colk._engine.scale_changes import change_of, is_due_after, merged, rows_until_due
+from colk._engine.scale_changes import check_places as check_places
 from colk._engine.sorted_sample import BLOCK, COLUMNS, TARGETS, LatestRows, SortedSample
 from colk._engine.sorted_sample import without_outliers as without_outliers
 from colk._validation import Array
@@ -17,7 +18,7 @@ __all__ = ["COLUMNS", "TARGETS", "RunningScale", "without_outliers"]
 # Rows of a full sample, in a file.
 _SAMPLE_ROWS = 256
 
-# A deviation below this share of the mean is a rounding error; the values are equal.
+# A deviation below this share of the mean is a rounding error; see `check_places`.
 ROUNDING = 5e-15
 
 
@@ -156,8 +157,6 @@ class RunningScale:
             self._held = found
         return change
 
-    # -- one value ---------------------------------------------------------------------------
-
     def update(self, value: float, weight: float) -> float:
         """Update the first column with a value, and return the value scaled.
 
@@ -177,7 +176,13 @@ class RunningScale:
             raise ValueError(
                 f"{value:g} with weight {weight:g} is too large to be scaled; scale y first"
             )
+        if self._deviations[0] <= ROUNDING * abs(self._centers[0]):
+            self.check_places()
         return float((value - self._held[0, 0]) / self._held[1, 0])
+
+    def check_places(self) -> None:
+        """Raise ValueError if differences of these targets are rounding errors."""
+        check_places(self, ROUNDING)
 
     def _remember(self, is_kept: bool) -> None:
         """Save the values that `undo` restores; the sample has already counted the row."""
@@ -258,8 +263,6 @@ class RunningScale:
     def unscaled_one(self, score: float) -> float:
         """Return a scaled value of the first column in its original units."""
         return float(self._held[0, 0] + self._held[1, 0] * score)
-
-    # -- rows in their order -----------------------------------------------------------------
 
     def absorb(self, X: Array, weights: Array | None = None) -> int:
         """Update the scale with each row, and scale the row in place with the scale in use.

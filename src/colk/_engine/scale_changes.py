@@ -7,7 +7,7 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["change_of", "is_due_after", "merged", "rows_until_due"]
+__all__ = ["change_of", "check_places", "is_due_after", "limits_of", "merged", "rows_until_due"]
 
 # A scale follows if a unit differs by more than this factor, or a center by this share of the unit.
 _FACTOR, _GAP = 1.25, 0.25
@@ -62,6 +62,32 @@ def change_of(held: Array, found: Array) -> tuple[Array, Array] | None:
     return (ratios, gaps) if is_far.any() else None
 
 
+def check_places(scale: Any, rounding: float) -> None:
+    """Raise ValueError if targets are so far from 0 that their differences are rounding errors.
+
+    Targets that are equal up to the last digit are no error, nor are fewer than 20.
+
+    Parameters
+    ----------
+    scale : RunningScale
+        The scale of the targets.
+    rounding : float
+        The share of the mean that a deviation must exceed.
+    """
+    means, deviations, sample = scale.averages, scale.deviations, scale.sample
+    for j in range(len(means)):
+        mean, deviation = abs(means[j]), min(deviations[j], sample.widest(j))
+        if sample.low(j) == -math.inf or not 0.0 < deviation <= rounding * mean:
+            continue
+        values = sample.rows()[0, j]
+        if values.max() - values.min() > np.finfo(np.float64).eps * mean:
+            raise ValueError(
+                f"y is too far from 0: its mean, {means[j]:g}, is {mean / deviation:.0e} times its "
+                "standard deviation, so that double precision has no digits left for the "
+                "differences; subtract a constant from y first"
+            )
+
+
 def merged(scale: Any, Y: Array, weight: Array) -> Any:
     """Return the scale of all values so far and of these; see `RunningScale.merged`."""
     counted = weight > 0.0
@@ -73,7 +99,7 @@ def merged(scale: Any, Y: Array, weight: Array) -> Any:
     found.sample.add_rows(Y, weight)
     center, spread = _moments(scale, found.sample.n_seen)
     if not found.sample.is_complete(found.sample.n_seen):
-        Y = np.clip(Y, *_limits(found))
+        Y = np.clip(Y, *limits_of(found))
     added = float(weight.sum())
     share = weight[:, None] / added
     with np.errstate(over="ignore", invalid="ignore"):
@@ -92,7 +118,7 @@ def merged(scale: Any, Y: Array, weight: Array) -> Any:
     return found
 
 
-def _limits(scale: Any) -> tuple[Array, Array]:
+def limits_of(scale: Any) -> tuple[Array, Array]:
     """Return the smallest and the largest value of each column that is no outlier."""
     columns = range(scale.n_columns)
     low, high = scale.sample.low, scale.sample.high

@@ -20,6 +20,7 @@ from colk.model.convergence import (
     warn_of_nothing,
 )
 from colk.model.encoded_rows import Encoding, rows_at, rule_of
+from colk.model.far_targets import features_predict
 from colk.model.feature_scales import warn_of_scales
 from colk.model.growth import filled, grown, most_atoms
 from colk.model.inputs import Inputs
@@ -32,13 +33,7 @@ from colk.model.targets import Targets
 from colk.model.terms import as_risk
 from colk.risks import Mean
 from colk.rkhs.deviations import Deviations
-from colk.rkhs.polishing import (
-    Block,
-    FinalPolish,
-    Polished,
-    RiskPath,
-    final_polish,
-)
+from colk.rkhs.polishing import Block, FinalPolish, Polished, RiskPath, final_polish
 from colk.selection import Race, relevance_of, rows_to_race
 
 __all__ = ["LEAST_REGULARIZATION", "SampleFit"]
@@ -140,8 +135,6 @@ class SampleFit:
         self.tried, self.loss_curve = np.zeros((0, 3)), list[float]()
         self.n_rows = 0
 
-    # -- what a sample chooses ---------------------------------------------------------------
-
     def choose(self, sample: RowSample) -> tuple[FinalPolish | None, Block]:
         """Find inputs, kernel, atoms and λ; return the polish and the rows that chose.
 
@@ -152,8 +145,11 @@ class SampleFit:
         """
         drawn = sample.drawn()
         plain, weight, n_outliers = self._find_inputs(drawn), drawn.weight, 0
-        for _ in range(1 + _REFITS):
+        for is_first in (True, *(False,) * _REFITS):
             rows = Block(*self._begin(sample, drawn, plain, weight))
+            if is_first and self._predicts_far(rows, drawn):
+                self.targets = self.targets.keeping_far()
+                rows = Block(*self._begin(sample, drawn, plain, weight))
             few = rows_at(rows, drawn.chosen)
             final = self._find_atoms(*few)
             if final is None or final.outliers is None:
@@ -168,6 +164,15 @@ class SampleFit:
             self.polished = replace(final.polished, n_outliers=n_outliers)
             final = replace(final, polished=self.polished, rule=rule)
         return final, few
+
+    def _predicts_far(self, rows: Block, drawn: Sample) -> bool:
+        """Return whether the features predict which targets are far from the others."""
+        X, _, weight = rows_at(rows, drawn.chosen)
+        far = self.targets.far_ones(drawn.y[drawn.chosen], weight)
+        if far is None or not features_predict(self.settings, self.recipe.kernel, X, far, weight):
+            return False
+        self._report(f"kept {int(far.any(axis=1).sum())} far targets: features predict them")
+        return True
 
     def _find_inputs(self, drawn: Sample) -> Array:
         """Find the inputs; return the encoded rows without effects of categories."""
@@ -268,8 +273,6 @@ class SampleFit:
             orders.append(self.learner.n_atoms)
         return ends[1:].astype(np.float64), np.array(orders, dtype=np.float64)
 
-    # -- passes ------------------------------------------------------------------------------
-
     def _make_passes(self, X: Array, Y: Array, weight: Array, random: Any) -> float:
         """Learn the rows in epochs; return the error that compression made in the last steps."""
         passes = self.passes
@@ -335,8 +338,6 @@ class SampleFit:
     def _report(self, message: str) -> None:
         if self._tell is not None:
             self._tell(message, self.learner.n_atoms)
-
-    # -- the polish --------------------------------------------------------------------------
 
     def _polish(self, X: Array, Y: Array, weight: Array) -> FinalPolish:
         """Minimise the objective on these rows over the weights; see `colk.rkhs.polishing`."""

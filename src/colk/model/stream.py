@@ -191,6 +191,7 @@ class OnlineFit:
             rows, counted = targets[part].reshape(len(X[part]), -1).copy(), weight[part] > 0.0
             scaled = rows[counted]
             scale.absorb(scaled, weight[part][counted])
+            scale.check_places()
             rows[counted] = scaled
             found = self.learn(X[part], rows.reshape(targets[part].shape), weight[part])
             lost, seen, start = lost + found[0], seen + found[1], part.stop

@@ -9,14 +9,19 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from colk._engine.running_scale import RunningScale
+from colk._engine.scale_changes import limits_of
 from colk._validation import Array
-from colk.losses import Loss, Quantiles, Softmax
+from colk.losses import Huber, Loss, Quantiles, Softmax, Squared
 from colk.model.sample import RowSample
 from colk.model.terms import classification_loss
 
 __all__ = ["LabelTargets", "NumberTargets", "QuantileTargets", "Targets"]
 
 Labels = NDArray[Any]
+
+# Targets are far if their deviation is so many times that of the others, and there are so many of
+# them; beyond _TOO_FAR squares overflow.
+_FAR, _TOO_FAR, _FEWEST = 3.0, 1e100, 5
 
 
 class Targets(ABC):
@@ -45,6 +50,20 @@ class Targets(ABC):
     @abstractmethod
     def encode(self, y: Any) -> Array:
         """Return targets as the loss takes them."""
+
+    def far_ones(self, y: Any, weight: Array) -> Array | None:
+        """Return which targets are far from the others; None if none would be outliers.
+
+        Parameters
+        ----------
+        y, weight : arrays
+            Targets, and their weights.
+        """
+        return None
+
+    def keeping_far(self) -> Self:
+        """Return the targets with a loss that follows those that are far."""
+        raise NotImplementedError
 
     def weigh(self, y: Any, weight: Array) -> Array:
         """Return the weights of rows, multiplied by those of their classes."""
@@ -85,7 +104,31 @@ class NumberTargets(Targets):
         n_outputs = int(np.prod(y.shape[1:]))
         self.loss.check_targets(y[:1], n_outputs)
         scale = RunningScale(n_outputs)
-        return replace(self, scale=scale.merged(y, weight) if self.is_scaled else scale)
+        if self.is_scaled:
+            scale = scale.merged(y, weight)
+            scale.check_places()
+        return replace(self, scale=scale)
+
+    def far_ones(self, y: Any, weight: Array) -> Array | None:
+        """Return −1, 0 or 1 for targets below, within and above the limits of the others.
+
+        The result is None if they are not far enough to be outliers, or if the loss is not the
+        default.
+        """
+        if self.loss != Huber() or not self.is_scaled:
+            return None
+        targets, (low, high) = np.reshape(y, (len(y), -1)), limits_of(self.scale)
+        far = (targets > high).astype(np.float64) - (targets < low)
+        counted = weight > 0.0
+        if np.count_nonzero(far[counted].any(axis=1)) < _FEWEST:
+            return None
+        with np.errstate(over="ignore"):  # targets may be as large as numbers are
+            deviations = self.scale.scaled(targets[counted]).std(axis=0)
+        return far if _FAR < deviations.max() < _TOO_FAR else None
+
+    def keeping_far(self) -> Self:
+        """Return the targets with a loss that follows those that are far."""
+        return replace(self, loss=Squared())
 
     def encode(self, y: Any) -> Array:
         """Return targets as the loss takes them."""
@@ -120,7 +163,9 @@ class QuantileTargets(Targets):
 
     def fitted(self, sample: RowSample, y: Any, weight: Array) -> Self:
         """Return the targets of data; see `Targets`."""
-        return replace(self, scale=RunningScale(1).merged(y, weight))
+        scale = RunningScale(1).merged(y, weight)
+        scale.check_places()
+        return replace(self, scale=scale)
 
     def encode(self, y: Any) -> Array:
         """Return targets as the loss takes them, of shape (n, 1)."""
