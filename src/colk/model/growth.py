@@ -73,7 +73,6 @@ class Growth(NamedTuple):
     """
 
     function: KernelExpansion  # new atoms have weight 0
-    ratio: float  # best ridge on all atoms, as a multiple of that on the first atoms
     tried: Array  # for each number of atoms: it, the share by which the loss fell, and its error
 
     def polished(
@@ -99,7 +98,7 @@ class Growth(NamedTuple):
             Y,
             final.loss,
             final.risk,
-            self.ratio * found.regularization,
+            found.regularization,
             sample_weight=weight,
             tolerance=tolerance,
         )
@@ -141,7 +140,7 @@ def grown(
     counted = weight > 0.0
     if not counted.all():
         X, Y, weight = X[counted], Y[counted], weight[counted]
-    tried, ratio = list[tuple[float, float, float]](), 1.0
+    tried = list[tuple[float, float, float]]()
     random, size = np.random.default_rng(_SEED), 2 * function.n_atoms
     targets = ridge_targets(Y, weight, loss, function.n_outputs)
     targets = targets - np.average(targets, axis=0, weights=weight)  # a constant needs many atoms
@@ -166,15 +165,13 @@ def grown(
         if not pays:
             break
         function, size = larger, 2 * larger.n_atoms
-        ratio *= known.ridge / few.ridge
-    return Growth(function, ratio, np.array(tried, dtype=np.float64).reshape(-1, 3))
+    return Growth(function, np.array(tried, dtype=np.float64).reshape(-1, 3))
 
 
 class _Fit(NamedTuple):
     """A ridge regression, by its left-out losses."""
 
     loss: float  # their weighted mean
-    ridge: float
     losses: Array
 
 
@@ -212,10 +209,10 @@ class _Step:
 
     def best(self, *sizes: int) -> list[_Fit]:
         """Return the fits with the best ridge on the first atoms, for each of these numbers."""
-        tried = [(ridge, self._losses(ridge, sizes)) for ridge in _RIDGES]
+        tried = [self._losses(ridge, sizes) for ridge in _RIDGES]
         found = []
         for k in range(len(sizes)):
-            fits = (_Fit(float(each[k] @ self._weight), ridge, each[k]) for ridge, each in tried)
+            fits = (_Fit(float(each[k] @ self._weight), each[k]) for each in tried)
             found.append(min(fits, key=lambda fit: fit.loss))
         return found
 
