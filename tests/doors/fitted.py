@@ -41,6 +41,7 @@ def view(model, rows):
         "atoms": function.atoms,
         "weights": _by_atom(function),
         "λ": model.regularizations_ if hasattr(model, "quantiles") else _regularization(model),
+        "relevance": model.relevance_.sizes,
     }
     for name, some in rows.items():
         parts[f"predictions of {name}"] = _outcome(model, some, getattr(model, "classes_", None))
@@ -58,6 +59,7 @@ def _of_table(model, rows):
         "atoms": function.atoms * model.unit + model.center,
         "weights": _by_label(_by_atom(function) * model.target_unit, model.labels),
         "λ": _regularization(model),  # a difference only if both doors show it
+        "relevance": model.relevance.sizes,
     }
     labels = np.array(model.labels) if model.labels else None
     for name, some in rows.items():

@@ -1,17 +1,15 @@
 """The page of `colk fit --report`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from colk._version import __version__
 from colk.cli.figures import errors, features, predictions, stream
 from colk.cli.form import form
 from colk.cli.pages.drawing import draw
 from colk.cli.pages.render import inline, render
+from colk.cli.relevance import direction_rows, feature_rows
 from colk.cli.summary import is_stream, shortened
 from colk.persistence.atomic import write_whole
 from colk.tabular import TableModel
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "worst_rows", "write_page"]
 
-# Largest number of features in the table of relevance.
-_MOST_RELEVANT = 30
 # Width of the page's column in inches.
 _WIDTH = 7.4
 
@@ -104,6 +100,7 @@ def write_page(
                 "rows, so errors of new rows are larger. Dotted lines mark rises of the error.",
             )
         )
+    found = model.relevance
     page = render(
         "model",
         title=f"Model of {model.target}",
@@ -111,7 +108,8 @@ def write_page(
         form=form(model),
         figures=figures,
         worst=worst_rows(model, record) if record.rows else None,
-        relevance=_relevance(model),
+        relevance=feature_rows(model.feature_relevance),
+        directions=[] if found is None else direction_rows(found, model.columns),
         rejects=rejects,
         settings=_settings(model),
     )
@@ -148,21 +146,6 @@ def figure(
         "svg": inline(svg, name, title),
         "narrow": width < _WIDTH,
     }
-
-
-def _relevance(model: TableModel) -> list[tuple[str, str]]:
-    """Return how much the function varies along each feature; the columns of a date are united."""
-    found = None if model.race is None else model.race.relevance
-    if found is None or not np.max(found, initial=0.0) > 0.0:
-        return []
-    squares = dict.fromkeys(model.features, 0.0)
-    for name, size in zip(model.columns, found.tolist(), strict=False):
-        of = next((f for f in (name, *model.dates) if f in squares and name.endswith(f)), None)
-        if of is not None:
-            squares[of] += size**2
-    largest = max(squares.values()) or 1.0
-    most = sorted(squares.items(), key=lambda each: -each[1])[:_MOST_RELEVANT]
-    return [(name, f"{math.sqrt(square / largest):.2f}") for name, square in most]
 
 
 def worst_rows(model: TableModel, record: RunRecord) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from colk.cli.interrupts import interruptible
 from colk.cli.options import add_command, need
 from colk.cli.paths import check_file
+from colk.cli.relevance import tell_relevance
 from colk.kernels import Mixed
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def _table(model: "TableModel") -> dict[str, str]:
     scales = _scales(model)
     if scales:
         told["scales"] = scales
+    told |= tell_relevance(model.feature_relevance, model.relevance, model.columns)
     if model.path is not None:
         told["path"] = model.path.told
     told |= {
@@ -128,6 +130,10 @@ def _any(model: Any) -> dict[str, str]:
     function = model
     for name in ("function", "function_"):
         function = getattr(function, name, function)
+    if getattr(model, "relevance_", None) is not None:
+        names = [name for name, _ in model.encoder_.columns]
+        features = dict(zip(names, model.feature_relevance_.tolist(), strict=True))
+        told |= tell_relevance(features, model.relevance_, model.encoder_.names)
     if hasattr(function, "norm"):
         told |= {"atoms": str(function.n_atoms), "norm": f"{function.norm():.6g}"}
     return told

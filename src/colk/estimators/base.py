@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from colk._encoding.sources import united
 from colk._engine.locks import Guarded
 from colk._engine.running_scale import RunningScale
 from colk._engine.terms import Term, with_parameters
@@ -29,12 +30,13 @@ from colk.losses.scale import loss_scale
 from colk.model import OnlineFit, Recipe, Settings, as_loss, as_risk
 from colk.model.defaults import default_regularization
 from colk.model.feature_scales import warn_of_scales
+from colk.model.relevance import relevance_of
 from colk.model.stream_inputs import StreamInputs
 from colk.risks import Risk
 from colk.rkhs.expansion import KernelExpansion
 from colk.rkhs.polishing import RiskPath
 from colk.schedules import Rate
-from colk.selection import Race
+from colk.selection import Race, Relevance
 
 __all__ = ["COLKEstimator"]
 
@@ -144,9 +146,15 @@ class COLKEstimator(Guarded, TableInput, StoredEstimator, BaseEstimator):  # typ
 
     @property
     def feature_relevance_(self) -> Array | None:
-        """Relevance of the features, of shape (p,), largest 1; None without a race."""
-        race = self.race_
-        return None if race is None else race.relevance
+        """Relevance of the features, of shape (p,), largest 1; None without a gradient."""
+        found = self.relevance_
+        return None if found is None else united(self.encoder_, found.sizes)
+
+    @property
+    def relevance_(self) -> Relevance | None:
+        """Relevance of the columns of `encoder_`, and directions; None without a gradient."""
+        self._fitted()
+        return relevance_of(self._online)
 
     @property
     def learner_(self) -> KernelLearner:

@@ -135,7 +135,7 @@ class COLKClassifier(ClassifierMixin, FittedEstimator):  # type: ignore[misc]  #
     n_atoms_, n_steps_, inner_estimate_, loss_curve_, polished_, bandwidth_, step_size_, eps_,
     regularization_, gradient_bound_
         As in `COLKRegressor`.
-    kernel_, loss_, risk_, race_, feature_relevance_, risk_path_, prior_
+    kernel_, loss_, risk_, race_, relevance_, feature_relevance_, risk_path_, prior_
         As in `COLKRegressor`.
     has_sparse_atoms_, n_features_in_, feature_names_in_
         As in `COLKRegressor`.

@@ -193,7 +193,7 @@ class FittedEstimator(COLKEstimator):
         self._inputs = fit.inputs
         settings = replace(self._stream_settings(fit.targets.loss), max_atoms=fit.max_atoms)
         fit.inputs.follow_for(settings)
-        self._online = OnlineFit(fit.learner, settings, fit.race)
+        self._online = OnlineFit(fit.learner, settings, fit.race, fit.relevance)
         self.growth_, self.risk_path_ = fit.tried, fit.path
         if fit.path is not None and getattr(self, "verbose", False):
             self._report(fit.path.told, fit.learner.n_atoms)

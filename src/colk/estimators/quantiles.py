@@ -92,7 +92,7 @@ class COLKQuantileRegressor(RegressorMixin, ScaledTargets):  # type: ignore[misc
         The λ that `fit` chose for each level; None after `partial_fit`.
     n_atoms_ : int
         Number of atoms that the functions share.
-    kernel_, race_, feature_relevance_
+    kernel_, race_, relevance_, feature_relevance_
         As in `COLKRegressor`.
     has_sparse_atoms_, n_features_in_, feature_names_in_
         As in `COLKRegressor`.

@@ -180,7 +180,9 @@ class COLKRegressor(RegressorMixin, PredictiveRegressor):  # type: ignore[misc] 
     feature_relevance_ : array of shape (p,) or None
         Relevance of the features: the root mean square of the derivative of the fitted function
         along each, times the standard deviation of the feature, divided by the largest. None
-        without a race and with one feature; see `colk.estimators.FeatureRelevanceDisplay`.
+        without a gradient; see `colk.estimators.FeatureRelevanceDisplay`.
+    relevance_ : Relevance or None
+        The same for each column of `encoder_`, and directions along which the function varies.
     step_size_, gradient_bound_, prior_, regularization_ : float
         The values in use; None for a parameter that the solver does not use.
     eps_ : float

@@ -32,6 +32,7 @@ from colk.rkhs.polishing import (
     polish_groups,
 )
 from colk.rkhs.polishing.blocks import normalise_block, weight_block
+from colk.selection import Relevance
 
 __all__ = ["Fit"]
 
@@ -58,7 +59,7 @@ class Fit(SampleFit):
         few = rows_at(self.judged, np.flatnonzero(self.judged.share > 0.0))
         self.weigh(rows, sample, self.final, few)
         self._find_deviations(few)
-        self._tell_relevance(few.points)
+        self.relevance = Relevance.of(self.learner.function, few.points)
         self.inputs.end_fit()
         warn_of_constants(self.inputs.encoder.constant_names)
         return self
@@ -153,3 +154,4 @@ class Fit(SampleFit):
         loss = self.targets.loss
         self.polished = polish_groups(polished, X, Y, loss, risk, groups, sample_weight=weight)
         self.learner.adopt(self.polished.function)
+        self.relevance = Relevance.of(self.learner.function, X)

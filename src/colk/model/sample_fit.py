@@ -34,7 +34,7 @@ from colk.model.terms import as_risk
 from colk.risks import Mean
 from colk.rkhs.deviations import Deviations
 from colk.rkhs.polishing import Block, FinalPolish, Polished, RiskPath, final_polish
-from colk.selection import Race, relevance_of, rows_to_race
+from colk.selection import Race, Relevance, rows_to_race
 
 __all__ = ["LEAST_REGULARIZATION", "SampleFit"]
 
@@ -81,6 +81,8 @@ class SampleFit:
         The fitted learner.
     race : Race or None
         The comparison of kernels.
+    relevance : Relevance or None
+        How much the fitted function varies along each feature.
     polished : Polished or None
         The result of the polish.
     path : RiskPath or None
@@ -115,6 +117,7 @@ class SampleFit:
     deviations: Deviations | None = None
     path: RiskPath | None = None
     race: Race | None = None
+    relevance: Relevance | None = None
 
     def __init__(
         self,
@@ -242,14 +245,6 @@ class SampleFit:
         if not self.race.default_won:
             self.recipe = Recipe.from_kernel(settings, self.race.kernel)
             self.learner = self.recipe.learner(self.targets.n_outputs)
-
-    def _tell_relevance(self, X: Array) -> None:
-        """Find how much the fitted function varies along each feature."""
-        function = self.learner.function
-        if self.race is None or X.shape[1] < 2 or not function.kernel.has_gradient or not len(X):
-            return
-        found = relevance_of(function, X, self.inputs.encoder.categorical)
-        self.race = replace(self.race, relevance=found)
 
     def walk(self, rows: LocalRows, n_points: int) -> tuple[Array, Array]:
         """Learn rows in memory in parts; return rows seen and number of atoms after each part.

@@ -25,7 +25,7 @@ from colk.model.settings import Settings
 from colk.model.terms import as_loss, as_risk
 from colk.model.trends import trend_note
 from colk.schedules import Rate
-from colk.selection import KeptSamples, Race
+from colk.selection import KeptSamples, Race, Relevance
 from colk.selection.recent import in_units, with_targets
 
 __all__ = ["OnlineFit"]
@@ -34,6 +34,7 @@ __all__ = ["OnlineFit"]
 @stored.stores(
     learner=stored.Object(KernelLearner),
     fitted_race=stored.Optional(stored.Object(Race)),
+    fitted_relevance=stored.Optional(stored.Object(Relevance)),
     kept=stored.Optional(stored.Object(KeptSamples)),
     contest=stored.Optional(stored.Object(Contest)),
 )
@@ -48,6 +49,8 @@ class OnlineFit:
         Its settings.
     fitted_race : Race, optional
         The race by which a fit before the stream chose the kernel.
+    fitted_relevance : Relevance, optional
+        The relevance of the features in that fit.
 
     Attributes
     ----------
@@ -76,9 +79,14 @@ class OnlineFit:
     _told: frozenset[object] = frozenset()
 
     def __init__(
-        self, learner: KernelLearner, settings: Settings, fitted_race: Race | None = None
+        self,
+        learner: KernelLearner,
+        settings: Settings,
+        fitted_race: Race | None = None,
+        fitted_relevance: Relevance | None = None,
     ) -> None:
-        self.learner, self.settings, self.fitted_race = learner, settings, fitted_race
+        self.learner, self.settings = learner, settings
+        self.fitted_race, self.fitted_relevance = fitted_race, fitted_relevance
         self.kept = None
         if settings.is_open:
             self.kept = KeptSamples()
@@ -316,13 +324,11 @@ class OnlineFit:
         return found
 
     def _to_file(self) -> dict[str, Any]:
-        race = self.fitted_race if self.contest is None else None
-        return {
-            "learner": self.learner,
-            "fitted_race": race,
-            "kept": self.kept,
-            "contest": self.contest,
-        }
+        found = {name: getattr(self, name) for name in ("learner", "kept", "contest")}
+        is_fit = self.contest is None
+        found["fitted_race"] = self.fitted_race if is_fit else None
+        found["fitted_relevance"] = self.fitted_relevance if is_fit else None
+        return found
 
     @classmethod
     def _from_file(cls, values: dict[str, Any], budget: stored.Budget) -> Self:

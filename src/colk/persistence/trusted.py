@@ -30,7 +30,7 @@ _HOMES = {
     "colk.estimators": (
         "COLKRegressor", "COLKClassifier", "COLKQuantileRegressor", "KernelCompressor",
     ),
-    "colk.selection": ("Race", "KeptSamples"),
+    "colk.selection": ("Race", "KeptSamples", "Relevance"),
     "colk.model": ("Contest", "OnlineFit"),
     "colk._engine.running_scale": ("RunningScale",),
     "colk.conformal": (
@@ -58,7 +58,7 @@ _HOMES = {
 _PARTS = (
     "Compression", "Deviations", "Polished", "RiskPath", "RunningScale", "Race", "KeptSamples",
     "Contest", "OnlineFit", "AdaptiveInterval", "TrackedInterval", "IntervalRule", "LocalQuantiles",
-    "ErrorForecast", "ScoreThresholds", "TableEncoder",
+    "ErrorForecast", "ScoreThresholds", "TableEncoder", "Relevance",
     "Inputs", "GapFiller", "CategoryEffects", "ConstantValues", "DriftDetector", "FeatureMeans",
     "SparseRows", "StreamInputs", "river.FeatureColumns",
 )  # fmt: skip

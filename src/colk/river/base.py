@@ -23,6 +23,7 @@ from colk.learners.colk import KernelLearner
 from colk.learners.drift_event import DriftEvent
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, RiverSolver, Settings
+from colk.model.relevance import relevance_of
 from colk.risks import Risk
 from colk.river.columns import FeatureColumns
 from colk.river.features import Features, checked_columns, checked_features
@@ -30,7 +31,7 @@ from colk.river.feed import Feed
 from colk.river.stored import StoredModel
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Pairing, Rate
-from colk.selection import Race
+from colk.selection import Race, Relevance
 
 __all__ = ["OnlineModel", "check_weight", "check_weights"]
 
@@ -268,6 +269,12 @@ class OnlineModel(Guarded, StoredModel):
     def race(self) -> Race | None:
         """The latest comparison of kernels; None before the first, or if the kernel is given."""
         return None if self._online is None else self._online.race
+
+    @property
+    @locked
+    def relevance(self) -> Relevance | None:
+        """How much the function varies along each of `feature_names`, and along directions."""
+        return None if self._online is None else relevance_of(self._online)
 
     @property
     def feature_names(self) -> list[Hashable]:

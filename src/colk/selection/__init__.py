@@ -4,7 +4,7 @@ from colk.selection.choice import choose, ridge_targets, rows_to_race
 from colk.selection.contenders import CONTENDERS, Contender, contenders_for
 from colk.selection.race import race
 from colk.selection.recent import RecentSamples
-from colk.selection.relevance import relevance_of
+from colk.selection.relevance import Relevance
 from colk.selection.result import LARGEST, Entry, Race
 from colk.selection.warm_up import WARM_UP, KeptSamples
 
@@ -17,10 +17,10 @@ __all__ = [
     "KeptSamples",
     "Race",
     "RecentSamples",
+    "Relevance",
     "choose",
     "contenders_for",
     "race",
-    "relevance_of",
     "ridge_targets",
     "rows_to_race",
 ]

@@ -135,10 +135,9 @@ class Judged:
             winner = won.entrant if last is None else last
             place = self.trials.index(won)
             chosen = entries[place] = self._entry(winner, won)
-        relevance = self._relevance(winner)
         rates = winner.rates if winner.kind != "none" else np.ones(X.shape[1])
         kernel = winner.kernel(winner.bandwidth(X))
-        return Race(tuple(entries), entries[0], chosen, kernel, rates, len(X), relevance)
+        return Race(tuple(entries), entries[0], chosen, kernel, rates, len(X))
 
     def _leads(self, trial: Trial, other: Trial, errors: float) -> bool:
         """Whether a trial is ahead of another by more than this many standard errors."""
@@ -161,16 +160,6 @@ class Judged:
         if trial is None:
             return Entry(*who, np.nan, np.nan, np.nan)
         return Entry(*who, trial.loss, *self._lead(trial, self.trials[0]))
-
-    def _relevance(self, winner: Entrant) -> Array | None:
-        """Return the size of the metric along each feature: of the winner, or of the best."""
-        learned = [trial for trial in self.trials if trial.entrant.kind != "none"]
-        if winner.kind == "none":
-            if not learned:
-                return None
-            winner = min(learned, key=lambda trial: trial.loss).entrant
-        sizes = winner.rates * self.samples.spread
-        return np.asarray(sizes / sizes.max()) if sizes.max() > 0.0 else None
 
 
 def _judged(samples: RaceSamples, n_seen: int, entrant: Entrant) -> Trial:

@@ -57,7 +57,6 @@ class Entry(NamedTuple):
     kernel=stored.Object(Kernel),
     scales=stored.Array("n_features"),
     n_samples=stored.Count(at_most=LARGEST),
-    relevance=stored.Optional(stored.Array("n_features", at_least=0.0)),
 )
 @dataclass(frozen=True, eq=False)
 class Race:
@@ -77,11 +76,6 @@ class Race:
         Size of the metric along each feature; 1 without a metric.
     n_samples : int
         Number of samples of the last heat.
-    relevance : array of shape (p,), or None
-        Relevance of the features, divided by the largest. After a fit, it is how much the fitted
-        function varies along each feature (`relevance_of`). After a race on a stream, it is the
-        size of the best metric along each feature, times its standard deviation; None if no metric
-        was learned.
 
     Examples
     --------
@@ -98,7 +92,6 @@ class Race:
     kernel: Kernel
     scales: Array
     n_samples: int
-    relevance: Array | None = None
 
     @property
     def default_won(self) -> bool:
@@ -118,7 +111,6 @@ class Race:
             "kernel": self.kernel,
             "scales": self.scales,
             "n_samples": self.n_samples,
-            "relevance": self.relevance,
         }
 
     @classmethod
@@ -141,7 +133,7 @@ class Race:
         if winner.metric == "diagonal" and n_numbers > 0 and not has_one_each:
             raise FileFormatError("the winner of a race must have a bandwidth for each feature")
         places = (entries[values["default"]], winner)
-        return cls(entries, *places, kernel, scales, values["n_samples"], values["relevance"])
+        return cls(entries, *places, kernel, scales, values["n_samples"])
 
     def kernel_for(self, n_features: int) -> Kernel:
         """Return the kernel for points with additional features, whose scale is 1.

@@ -338,7 +338,7 @@ class TableModel(TableStream, StoredTable):
             self._targets = fit.targets.scale
         elif isinstance(fit.targets, LabelTargets):
             self.labels = fit.targets.labels.tolist()
-        self._online = OnlineFit(fit.learner, self.settings, fit.race)
+        self._online = OnlineFit(fit.learner, self.settings, fit.race, fit.relevance)
         self.path, self.rows = fit.path, fit.n_rows
 
     @locked

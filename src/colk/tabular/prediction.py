@@ -9,17 +9,19 @@ import numpy as np
 
 from colk._encoding.columns import check_numbers
 from colk._encoding.encoder import TableEncoder
+from colk._encoding.sources import united
 from colk._engine.locks import locked
 from colk._notebook import facts_table
 from colk._validation import Array
 from colk.kernels import Kernel
 from colk.losses import Loss
 from colk.model import OnlineFit, Recipe, as_averaging, as_risk
+from colk.model.relevance import relevance_of
 from colk.risks import Risk
 from colk.rkhs.compression import Compression, compress, largest_change
 from colk.rkhs.expansion import KernelExpansion
 from colk.schedules import Averaging, Rate
-from colk.selection import Race
+from colk.selection import Race, Relevance
 from colk.tabular.encoding import TableRows
 from colk.tabular.intervals import conformal_ends, widened
 
@@ -174,6 +176,22 @@ class TablePredictor(TableRows):
         return self._online.race
 
     @property
+    def relevance(self) -> Relevance | None:
+        """How much the function varies along each of `columns`, and along directions.
+
+        None if the kernel has no gradient.
+        """
+        return relevance_of(self._online)
+
+    @property
+    def feature_relevance(self) -> dict[str, float]:
+        """Relevance of each feature, the largest first and 1; empty without a `relevance`."""
+        found = self.relevance
+        sizes = [] if found is None else united(self._encoder, found.sizes).tolist()
+        named = zip((name for name, _ in self._encoder.columns), sizes, strict=False)
+        return dict(sorted(named, key=lambda each: -each[1]))
+
+    @property
     def _n_outputs(self) -> int:
         return max(2, len(self.labels)) if self.loss.kind == "multiclass" else 1
 
@@ -285,7 +303,7 @@ class TablePredictor(TableRows):
         )
         empty = Recipe.from_shape(settings, len(self.columns)).learner(self._n_outputs)
         smaller._fixed = compression.function
-        smaller._online = OnlineFit(empty, self.settings, self.race)
+        smaller._online = OnlineFit(empty, self.settings, self.race, self.relevance)
         change = largest_change(self.function, compression.function)
         smaller.residuals = widened(self.residuals, change * self.target_unit)
         smaller.notes = {name: self.notes[name] for name in _KEPT_NOTES if name in self.notes}

@@ -55,7 +55,7 @@ def render(template: str, **values: Any) -> str:
     Examples
     --------
     >>> empty = {"summary": {}, "figures": [], "worst": None, "rejects": [], "settings": {}}
-    >>> empty |= {"relevance": [], "form": None}
+    >>> empty |= {"relevance": [], "directions": [], "form": None}
     >>> page = render("model", title="a < b", **empty)
     >>> "<h1>a &lt; b</h1>" in page
     True

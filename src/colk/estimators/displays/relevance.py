@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from colk.estimators.displays.pipelines import final, found_by_fit, unwrapped
 
 __all__ = ["FeatureRelevanceDisplay"]
 
+_KINDS = ("features", "directions")
+# Directions with a smaller share are not drawn.
+_LEAST_SHARE = 0.01
+
 
 @dataclass(eq=False)
 class FeatureRelevanceDisplay:
-    """A bar for each feature, the most relevant at the top.
+    """A bar for each feature, the most relevant at the top, or a table of directions.
 
     Parameters
     ----------
@@ -23,15 +27,19 @@ class FeatureRelevanceDisplay:
         Relevance of the features, as in `COLKRegressor.feature_relevance_`.
     names : sequence of str
         Names of the features.
-    is_used : bool
-        Whether the kernel of the model uses the relevance. If not, the bars are not filled.
+    directions : array of shape (k, w)
+        Loadings of directions, as in `colk.selection.Relevance`.
+    shares : array of shape (k,)
+        Their shares.
+    columns : sequence of str
+        Names of the w columns that the learner sees.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
         Axes and figure of `plot`.
     bars_ : matplotlib container
-        The bars.
+        The bars; with kind="directions" the image.
 
     Examples
     --------
@@ -47,51 +55,79 @@ class FeatureRelevanceDisplay:
 
     relevance: Array
     names: Sequence[str]
-    is_used: bool = True
+    directions: Array
+    shares: Array
+    columns: Sequence[str]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, max_features: int = 20, ax: Any = None) -> Self:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        kind: Literal["features", "directions"] = "features",
+        max_features: int = 20,
+        ax: Any = None,
+    ) -> Self:
         """Draw the relevance that a fitted estimator found.
 
         Parameters
         ----------
         estimator : COLKRegressor, COLKClassifier or COLKQuantileRegressor
-            A fitted estimator with kernel="auto" or bandwidth="auto", a pipeline that ends in one,
-            or a fitted search.
-        max_features : int
-            Number of features to draw: the most relevant ones.
-        ax : matplotlib axes, optional
-            Axes to draw on. Default: a new figure.
+            A fitted estimator whose kernel has a gradient, a pipeline that ends in one, or a fitted
+            search.
+        kind, max_features, ax
+            As for `plot`.
         """
-        advice = (
-            "set kernel='auto' or bandwidth='auto', and fit at least two features and at least "
-            "30 samples"
-        )
+        advice = "its function is constant, its kernel has no gradient, or X is sparse"
         relevance = found_by_fit(estimator, "feature_relevance_", advice)
         chosen = final(unwrapped(estimator))
-        given = getattr(chosen, "feature_names_in_", None)
+        given, found = getattr(chosen, "feature_names_in_", None), chosen.relevance_
         names = [f"feature {k}" for k in range(len(relevance))] if given is None else list(given)
-        return cls(relevance, names, chosen.race_.winner.scaled).plot(max_features, ax)
+        is_plain = given is None and chosen.encoder_.width == len(names)
+        columns = names if is_plain else chosen.encoder_.names
+        display = cls(relevance, names, found.directions, found.shares, columns)
+        return display.plot(kind, max_features, ax)
 
-    def plot(self, max_features: int = 20, ax: Any = None) -> Self:
+    def plot(
+        self,
+        kind: Literal["features", "directions"] = "features",
+        max_features: int = 20,
+        ax: Any = None,
+    ) -> Self:
         """Draw the display.
 
         Parameters
         ----------
+        kind : {"features", "directions"}
+            Whether to draw a bar for each feature, or the loadings of directions: one for each
+            column in units of its standard deviation. Directions have a share of 1 % or more.
         max_features : int
             Number of features to draw: the most relevant ones.
         ax : matplotlib axes, optional
             Axes to draw on. Default: a new figure.
         """
+        if kind not in _KINDS:
+            raise ValueError(f"kind must be one of {list(_KINDS)}, got {kind!r}")
         self.ax_ = axes_of(ax)
         self.figure_ = self.ax_.figure
-        order = np.argsort(-self.relevance, kind="stable")[:max_features]
-        bars = self.ax_.barh(
-            np.arange(len(order)), self.relevance[order], edgecolor="C0", fill=self.is_used
-        )
-        self.ax_.set_yticks(np.arange(len(order)), [str(self.names[k]) for k in order])
-        self.ax_.invert_yaxis()
-        used = "" if self.is_used else " (the kernel does not use it)"
-        self.ax_.set_xlabel(f"relevance{used}")
-        self.bars_ = bars
+        if kind == "features":
+            sizes, names = self.relevance, self.names
+        else:
+            shown = self.shares >= _LEAST_SHARE
+            loadings, shares = self.directions[shown], self.shares[shown]
+            sizes, names = np.sqrt(shares @ loadings**2), self.columns
+        order = np.argsort(-sizes, kind="stable")[:max_features]
+        places = np.arange(len(order))
+        self.ax_.set_yticks(places, [str(names[k]) for k in order])
+        if kind == "features":
+            self.bars_ = self.ax_.barh(places, sizes[order])
+            self.ax_.invert_yaxis()
+            self.ax_.set_xlabel("relevance")
+            return self
+        table = loadings[:, order].T
+        self.bars_ = self.ax_.imshow(table, cmap="RdBu_r", vmin=-1.5, vmax=1.5, aspect="auto")
+        for (row, column), loading in np.ndenumerate(table):
+            self.ax_.text(column, row, f"{loading:.2f}", ha="center", va="center")
+        self.ax_.set_xticks(np.arange(len(shares)), [f"{100.0 * share:.0f} %" for share in shares])
+        self.ax_.set_xlabel("direction, by its share")
         return self
