@@ -8,6 +8,7 @@ import pytest
 
 import colk
 from colk import COLKClassifier, COLKRegressor
+from colk._engine.running_scale import RunningScale
 from colk.kernels import Gaussian, Mahalanobis
 from colk.learners import COLK, NewtonCOLK
 from colk.learners.rescaled import rescaled
@@ -108,3 +109,15 @@ def test_a_function_is_kept_in_other_units(learner_of):
     moved = rescaled(learner, (scale, np.zeros(1)), (np.array([3.0]), np.array([5.0])))
     found = (moved.predict(X * scale) - 5.0) / 3.0
     assert np.abs(found - learner.predict(X)).mean() < 0.1
+
+
+def test_scales_are_compared_often_at_first():
+    scale = RunningScale(1)
+    scale.holds = True
+    due, left = [], []
+    for row in range(1, 200):
+        left.append(row + scale.until_due - 1)
+        scale.update(float(row), 1.0)
+        due += [row] * scale.is_due
+    assert due == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
+    assert sorted(set(left)) == [*due, 256]

@@ -9,9 +9,10 @@ cdef class RunningScale:
     cdef double[::1] _means, _deviations, _centers, _units, _before
     cdef readonly SortedSample sample
     cdef SortedSample _sample_before
-    cdef bint _was_kept, _watches, _holds
+    cdef bint _was_kept, _watches
     cdef double[:, ::1] _held
     cdef readonly bint is_stale
+    cdef public bint holds
     cdef readonly LatestRows latest
     @cython.locals(is_kept=bint)
     cpdef double update(self, double value, double weight) except? -1.5e300

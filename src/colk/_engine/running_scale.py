@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from colk import _stored as stored
-from colk._engine.scale_changes import change_of, is_due_after, merged, rows_until_due
+from colk._engine.scale_changes import change_of, merged
 from colk._engine.scale_changes import check_places as check_places
 from colk._engine.sorted_sample import BLOCK, COLUMNS, TARGETS, LatestRows, SortedSample
 from colk._engine.sorted_sample import without_outliers as without_outliers
@@ -17,7 +17,6 @@ __all__ = ["COLUMNS", "TARGETS", "RunningScale", "without_outliers"]
 
 # Rows of a full sample, in a file.
 _SAMPLE_ROWS = 256
-
 # A deviation below this share of the mean is a rounding error; see `check_places`.
 ROUNDING = 5e-15
 
@@ -37,7 +36,7 @@ class RunningScale:
     results are the plain mean and standard deviation. The first 256 rows are all in the sample, so
     that an early outlier is recognised later.
 
-    A model must be moved with its scale: after `hold`, only `follow` changes the scale in use.
+    A model must be moved with its scale: if it `holds`, only `follow` changes the scale in use.
 
     The moments of all rows follow a change slowly. `is_stale` says that the latest 200 targets have
     a scale that differs by more than a factor of 30; `renew` then begins again with these rows.
@@ -96,13 +95,13 @@ class RunningScale:
         self._sample_before = SortedSample(n_columns, level)
         self._before, self._was_kept = np.zeros(1 + 4 * n_columns), False
         self.latest, self.is_stale = LatestRows(n_columns, latest, n_latest), False
-        self._watches, self._holds = level == TARGETS, False
+        self._watches, self.holds = level == TARGETS, False
         self._held = np.array([self._centers, self._units])
         if means is not None and deviations is not None and rows is not None:
             self.sample.restore(n_seen, rows)
             self.restore(total, means, deviations)
         if held is not None:
-            self._held, self._holds = np.array(held), True
+            self._held, self.holds = np.array(held), True
 
     @property
     def n_columns(self) -> int:
@@ -135,19 +134,19 @@ class RunningScale:
 
     # -- the scale in use --------------------------------------------------------------------
 
-    def hold(self) -> None:
-        """Change the scale in use only by `follow` from now on."""
-        self._holds = True
-
     @property
     def until_due(self) -> int:
         """Number of rows up to the next comparison."""
-        return rows_until_due(self.sample.n_seen)
+        return self._interval() - self.sample.n_seen % self._interval()
 
     @property
     def is_due(self) -> bool:
         """Whether `follow` must be called, because a comparison follows this row."""
-        return bool(self._holds) and is_due_after(self.sample.n_seen)
+        return bool(self.holds) and self.until_due == self._interval()
+
+    def _interval(self) -> int:
+        """Rows between comparisons, which follow 1, 2, 3, 4, 6, 8, 12, … and then every 64 rows."""
+        return min(1 << max(int(self.sample.n_seen).bit_length() - 2, 0), 64)
 
     def follow(self) -> tuple[Array, Array] | None:
         """Use the scale of all rows, if that in use is far from it; see `change_of`."""
@@ -202,7 +201,7 @@ class RunningScale:
         for j in range(len(self._means)):
             self._means[j], self._deviations[j] = before[4 * j + 1], before[4 * j + 2]
             self._centers[j], self._units[j] = before[4 * j + 3], before[4 * j + 4]
-            if not self._holds:
+            if not self.holds:
                 self._held[0, j], self._held[1, j] = self._centers[j], self._units[j]
         if self._watches:
             self.latest.undo()
@@ -256,7 +255,7 @@ class RunningScale:
                 self._means[j], self._deviations[j] = mean, deviation
         self._centers[j] = mean
         self._units[j] = unit_of(mean, min(deviation, self.sample.widest(j)))
-        if not self._holds or n_seen <= 1:
+        if not self.holds or n_seen <= 1:
             self._held[0, j], self._held[1, j] = self._centers[j], self._units[j]
         return 0
 
@@ -322,8 +321,8 @@ class RunningScale:
         found.sample.restore(n_rows, np.concatenate(rows, axis=1))
         means = np.append(self._means, added._means)
         found.restore(added.total, means, np.append(self._deviations, added._deviations))
-        if self._holds:
-            found._held, found._holds = np.append(self._held, added._held, axis=1), True
+        if self.holds:
+            found._held, found.holds = np.append(self._held, added._held, axis=1), True
         return found
 
     # -- all rows at once --------------------------------------------------------------------
@@ -368,7 +367,7 @@ class RunningScale:
             "rows": self.sample.rows(),
             "latest": self.latest.values,
             "n_latest": self.latest.count,
-            "held": np.array(self._held) if self._holds else None,
+            "held": np.array(self._held) if self.holds else None,
         }
 
     @classmethod

@@ -1,4 +1,4 @@
-"""When a scale in use follows that of all rows, and the scale of more rows at once."""
+"""Whether a scale in use follows that of all rows, and the scale of more rows at once."""
 
 import math
 from typing import Any
@@ -7,38 +7,10 @@ import numpy as np
 
 from colk._validation import Array
 
-__all__ = ["change_of", "check_places", "is_due_after", "limits_of", "merged", "rows_until_due"]
+__all__ = ["change_of", "check_places", "limits_of", "merged"]
 
 # A scale follows if a unit differs by more than this factor, or a center by this share of the unit.
 _FACTOR, _GAP = 1.25, 0.25
-# Rows between two comparisons, at most; the first rows are compared more often.
-_LEAST_OFTEN = 64
-
-
-def _step(n_seen: int) -> int:
-    return min(1 << max(n_seen.bit_length() - 2, 0), _LEAST_OFTEN)
-
-
-def is_due_after(n_seen: int) -> bool:
-    """Whether the scale is compared after so many rows: 1, 2, 3, 4, 6, 8, 12, … and every 64.
-
-    Examples
-    --------
-    >>> [n for n in range(1, 40) if is_due_after(n)]
-    [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
-    """
-    return n_seen % _step(n_seen) == 0
-
-
-def rows_until_due(n_seen: int) -> int:
-    """Return the number of rows up to the next comparison.
-
-    Examples
-    --------
-    >>> rows_until_due(0), rows_until_due(9), rows_until_due(1000)
-    (1, 3, 24)
-    """
-    return _step(n_seen) - n_seen % _step(n_seen)
 
 
 def change_of(held: Array, found: Array) -> tuple[Array, Array] | None:

@@ -85,8 +85,10 @@ class ScaledTargets(FittedEstimator):
             if learned:
                 if not inputs.is_settled:
                     cast(StreamInputs, inputs).keep_one(X)
-                online.rescale(inputs.followed())
-                online.follow_scale(self._targets)
+                if running is not None and running.is_due:
+                    online.rescale(inputs.followed())
+                if self._targets.is_stale or self._targets.is_due:
+                    online.follow_scale(self._targets)
                 if online.has_notes:
                     online.warn(self._inputs.encoder.names)
             return learned
@@ -121,7 +123,8 @@ class ScaledTargets(FittedEstimator):
         The scale changes in place, because a copy takes longer than a step.
         """
         try:
-            self._online.hold(self._targets)
+            if not self._targets.holds:
+                self._online.hold(self._targets)
             learned = learn(self._targets.update(target, weight))
         except Exception:
             self._targets.undo()

@@ -338,7 +338,7 @@ class Inputs:
             The settings of the model.
         """
         if self.scale is not None and settings.solver == "newton" and settings.remembers:
-            self.scale.hold()
+            self.scale.holds = True
         return self
 
     def followed(self) -> Change | None:

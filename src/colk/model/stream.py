@@ -218,7 +218,7 @@ class OnlineFit:
             The scale of the targets.
         """
         if self.settings.remembers:
-            scale.hold()
+            scale.holds = True
 
     def follow_scale(self, scale: RunningScale) -> bool:
         """Move to the scale of the targets, or begin again if it is stale; return whether it was.
