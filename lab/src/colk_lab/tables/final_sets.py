@@ -21,15 +21,12 @@ from colk import COLKClassifier, COLKRegressor
 from colk_lab.bench.peers.base import present
 from colk_lab.bench.peers.trees import PEERS
 from colk_lab.data import CLASSIFICATION_SETS, REGRESSION_SETS, SETS, final_run, load
+from colk_lab.tables.choice import rows_of
 from colk_lab.tables.output import kept, publish
 
 MOST_ROWS = 10_000
 # Scores that differ by less are equal.
 TIE = 0.003
-
-
-def rows_of(X: Any, places: Any) -> Any:
-    return X.iloc[places].reset_index(drop=True)
 
 
 def measured(name: str, seeds: int) -> dict[str, Any]:
@@ -58,12 +55,10 @@ def measured(name: str, seeds: int) -> dict[str, Any]:
 def methods(is_classifier: bool, X: Any, seed: int) -> dict[str, Any]:
     """Return functions that make the models, by method."""
     colk = COLKClassifier if is_classifier else COLKRegressor
-    peers = {name: partial(peer.model, None, is_classifier, X) for name, peer in found().items()}
+    peers = {
+        name: partial(peer.model, None, is_classifier, X) for name, peer in present(PEERS).items()
+    }
     return {"colk": partial(colk, random_state=seed), **peers}
-
-
-def found() -> dict[str, Any]:
-    return present(PEERS)
 
 
 def main() -> None:
@@ -79,7 +74,7 @@ def main() -> None:
         name: kept(arguments.results / f"{name}.json", partial(measured, name, arguments.seeds))
         for name in arguments.sets
     }
-    names = ["colk", *found()]
+    names = ["colk", *present(PEERS)]
     rows = [
         [name, each["shape"], *(f"{each['scores'][m]:.3f}" for m in names)]
         + [f"{each['seconds'][m]:.2f}" for m in names]
